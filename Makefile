@@ -130,8 +130,8 @@ test-llm: $(STAMP) $(LLM_STAMP) ## Run the tests that need a language model: vLL
 
 # PyTorch stays out of the environment for development: the other tests show that the package works without it.
 $(MODELS_STAMP): pyproject.toml constraints.txt
-	@echo "installing PyTorch, torchvision and transformers into $(MODELS_VENV): several minutes, about 7 GB"
-	$(call install,$(MODELS_VENV),dev models)
+	@echo "installing PyTorch, torchvision, transformers, open_clip and faster-whisper into $(MODELS_VENV): several minutes, about 7 GB"
+	$(call install,$(MODELS_VENV),dev models encoders video)
 	@touch $@
 
 test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyTorch
@@ -170,7 +170,7 @@ docs: $(DOCS_STAMP) ## Build the documentation site, with search and API referen
 constraints: $(STAMP) ## Renew the pinned versions, with the hashes of their files
 	( echo "# Versions that were tested together, with the hashes of every file of them. Renew with: make constraints"; \
 	  $(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --extra dev \
-	  --extra models --extra aws --extra postgres --extra ray --extra celery --extra k8s --extra engines-dev --extra docs \
+	  --extra models --extra encoders --extra video --extra aws --extra postgres --extra ray --extra celery --extra k8s --extra engines-dev --extra docs \
 	  --no-annotate --no-header --no-emit-index-url pyproject.toml docker/gpu.in ) > constraints.new
 	mv constraints.new constraints.txt
 

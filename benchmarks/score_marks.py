@@ -1,7 +1,7 @@
 """Score marks on images: arrows, circles, boxes, asterisks and lines, in styles that nothing was trained on.
 
     python benchmarks/score_marks.py [--shared ../shared] [--pictures N] [--part test] [--weights FILE] [--reader FILE]
-        [--fit] [--overlays FOLDER] [--no-network]
+        [--fit] [--overlays FOLDER] [--no-network] [--time]
 
 Marks of `mark_styles.py` on pictures of a part of the pool that the network was not trained on. *Vector*: typeset into
 a PDF of one page, without the network. *Pixels*: the same pages as flat pictures of 250 to 700 pixels, and marks drawn
@@ -10,7 +10,8 @@ there is wrong. A mark counts as found at an IoU of 0.5, both boxes grown by hal
 no surface); tips are right within 3 % of it. Recall, precision, kinds and tips are those at the working threshold.
 
 `--fit` fits what the network's scores are worth on the validation part, half of whose pictures are clean, and writes
-`pmo_assets/weights/marks_detector.json`. `--overlays` writes pictures with what was found.
+`pmo_assets/weights/marks_detector.json`. `--overlays` writes pictures with what was found. `--time` only takes the
+time of the images of annotated articles, cut at their true boxes, shapes and pixels together.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import cv2
 import numpy as np
 from mark_styles import TrueMark, drawn_by_matplotlib, typeset
 from scipy.optimize import minimize
-from score_detection import figure_view
+from score_detection import annotated_figures, figure_view
 
 from pmo_assets.pipeline.detection.structure.marks import is_plot
 from pmo_assets.pipeline.regions.mark_colours import mark_colour
@@ -35,7 +36,7 @@ from pmo_assets.pipeline.regions.marks import image_marks
 from pmo_assets.pipeline.regions.marks_network import Calibration, MarksNetwork, shipped_calibration
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.detections import FigureView
-from pmo_assets.records.geometry import UNIT_BOX, Box, clip, denormalise, expand, matched_boxes, normalise
+from pmo_assets.records.geometry import UNIT_BOX, Box, as_box, clip, denormalise, expand, matched_boxes, normalise
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.regions import Mark
 from pmo_assets.samples.drawing import Pixels
@@ -228,6 +229,21 @@ def fitted(cases: Sequence[Case], network: MarksNetwork) -> Calibration:
     return Calibration(round(slope, 4), round(offset, 4), round(threshold, 2))
 
 
+def time_of_images(shared: Path, network: MarksNetwork | None, calibration: Calibration | None) -> str:
+    """Return what the images of annotated articles take of one processor, plots that are not searched among them."""
+    took: list[float] = []
+    if network is not None:
+        network([np.zeros((64, 64, 3), np.uint8)])
+    for _, _, truth, page in annotated_figures(shared, ""):
+        view = figure_view(page, as_box(truth["figure_locations"][0]["bbox"]), (), 300, True)
+        for box in [as_box(image["box"]) for panel in truth["panels"] for image in panel["images"]]:
+            began = time.process_time()
+            image_marks(view, box, network, calibration)
+            took.append(1000 * (time.process_time() - began))
+    low, middle, high = np.percentile(took, [10, 50, 90])
+    return f"{len(took)} images: median {middle:.1f} ms, mean {np.mean(took):.1f}, 10 and 90 % {low:.1f} and {high:.1f}"
+
+
 def overlay(case: Case, marks: Sequence[Mark]) -> Pixels:
     """Return a picture twice: as it is, and with what was found."""
     tall, wide = case.view.pixels.shape[:2]
@@ -256,8 +272,14 @@ def main() -> None:
     parser.add_argument("--no-network", action="store_true")
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--overlays", type=Path)
+    parser.add_argument("--time", action="store_true")
     arguments = parser.parse_args()
+    cv2.setNumThreads(1)
     shared: Path = arguments.shared
+    network = None if arguments.no_network else MarksNetwork(arguments.weights, arguments.reader)
+    if arguments.time:
+        print(time_of_images(shared, network, shipped_calibration()))
+        return
     pictures = pool_pictures(shared / "images", shared / "corpus", shared / "annotations")
     part: Split = "validation" if arguments.fit else arguments.part
     pool, count = PicturePool(pictures, part, 1.0), int(arguments.pictures)
@@ -267,7 +289,6 @@ def main() -> None:
     plots = [plot_case(first + 20_000_000 + k, pool) for k in range(count // 2)]
     clean = [clean_case(first + 30_000_000 + k, pool) for k in range(count)] + [flat for _, flat in clean_pages]
     flats = [flat for _, flat in pages]
-    network = None if arguments.no_network else MarksNetwork(arguments.weights, arguments.reader)
     calibration = None
     if network is not None and arguments.fit:
         calibration = fitted([*flats, *plots, *clean], network)

@@ -91,6 +91,7 @@ def test_the_same_seed_draws_the_same_mutants(program: ModuleType) -> None:
     assert len(program.drawn(every, 99, 99, "0 toy")) == len(every)
 
 
+@pytest.mark.slow  # a process
 def test_a_mutant_is_caught_where_a_test_reaches_it(program: ModuleType, tmp_path: Path) -> None:
     for folder, name, text in (
         ("pmo_assets/pipeline/toy", "rule.py", RULE),

@@ -8,6 +8,7 @@ here stand for both. The rules by which annotators decide: `docs/annotation_guid
 
 `pmo annotate import` adds who decided what: `review` of a figure, and the article's `answers`, one per figure, person
 and interface, of which `figures` are put together (`settle`). A figure without `review` is annotated in full.
+Marks and regions of panels stand apart (`regions`): they are decided by themselves, and apply to later tables.
 """
 
 from __future__ import annotations
@@ -22,11 +23,19 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, 
 
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.packages import article_id_and_version
+from pmo_assets.records.regions import MarkColour, MarkKind
 from pmo_assets.records.reviews import ALL_FIELDS, FULL, DecidedField, Purpose, Verdict
 from pmo_assets.records.stores import SystemicError
 
 MAX_FILE_BYTES = 64_000_000
 """A larger file is no annotation of one article."""
+
+
+MAX_LABEL = 100
+"""Characters of the print beside a mark."""
+
+MAX_WORDS = 2000
+"""Characters of a region's words: a fragment of a sentence has some dozens."""
 
 
 class AnnotationsMissing(SystemicError):
@@ -137,11 +146,63 @@ class AnnotatedFigure(_Record):
         return self
 
 
+class AnnotatedMark(_Record):
+    """A mark on an image (`records.reviews.DecidedMark`); box and tip are normalised to the figure."""
+
+    kind: MarkKind
+    colour: MarkColour | None = None
+    box: OrderedBox
+    tip: tuple[FiniteFloat, FiniteFloat] | None = None
+    label: str | None = Field(None, max_length=MAX_LABEL)
+
+
+class AnnotatedRegion(_Record):
+    """A region: box normalised to the figure, words of the article, positions of the marks that show it."""
+
+    box: OrderedBox
+    text: str | None = Field(None, max_length=MAX_WORDS)
+    marks: tuple[_Count, ...] = ()
+
+
+class PanelRegions(_Record):
+    """All marks and regions of a panel; identifier and box are the panel's as people saw it."""
+
+    identifier: str | None = None
+    box: OrderedBox
+    marks: tuple[AnnotatedMark, ...] = ()
+    regions: tuple[AnnotatedRegion, ...] = ()
+
+    @model_validator(mode="after")
+    def _marks_there(self) -> PanelRegions:
+        if any(mark >= len(self.marks) for region in self.regions for mark in region.marks):
+            raise ValueError(f"a region is shown by a mark that is not there: the panel has {len(self.marks)}")
+        return self
+
+
+class FigureRegions(_Record):
+    """Marks and regions of a figure's panels, apart from what the figure holds: they come later, and are decided alone.
+
+    Panels that are not here were not looked at.
+    """
+
+    label: str | None = None
+    image_cluster_id: str | None = None
+    figure_locations: tuple[Location, ...] = Field(min_length=1)
+    panels: tuple[PanelRegions, ...] = ()
+    review: FigureReview | None = None
+
+    @property
+    def purpose(self) -> Purpose:
+        """Why people looked at them."""
+        return self.review.purpose if self.review else FULL.purpose
+
+
 class AnnotatedArticle(_Record):
     """An article's figures; `article_id` is the name of its package, e.g. "PMC4657150".
 
     `complete` is false when figures, or parts of them, have not been annotated: then nothing is measured on it.
     `answers` are single answers, of which `figures` are put together; `pages` those that people looked at for figures.
+    `regions` are the marks and regions of its figures' panels, put together of `region_answers`.
     """
 
     article_id: str = Field(min_length=1)
@@ -150,6 +211,8 @@ class AnnotatedArticle(_Record):
     pages: tuple[_Count, ...] = ()
     page_count: _Count | None = None
     answers: tuple[AnnotatedFigure, ...] = ()
+    regions: tuple[FigureRegions, ...] = ()
+    region_answers: tuple[FigureRegions, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +297,8 @@ def article_of_row(row: Mapping[str, Any]) -> AnnotatedArticle:
             "figures": row["figures"],
             "complete": row.get("complete", True),
             "answers": row.get("answers") or (),
+            "regions": row.get("regions") or (),
+            "region_answers": row.get("region_answers") or (),
         }
     )
 
@@ -257,7 +322,12 @@ _PREDICTED: Any = {"__all__": {"confidence": True, "panels": {"__all__": _PREDIC
 
 def annotation_of(article: AnnotatedArticle) -> dict[str, Any]:
     """Return an article as it is written down, without what only predictions have."""
-    return article.model_dump(mode="json", exclude={"figures": _PREDICTED, "answers": _PREDICTED})
+    content = article.model_dump(mode="json", exclude={"figures": _PREDICTED, "answers": _PREDICTED})
+    return {name: value for name, value in content.items() if value or name not in _OF_REGIONS}
+
+
+_OF_REGIONS = ("regions", "region_answers")
+"""Keys that only an article has whose marks and regions people looked at."""
 
 
 def annotation_rows(articles: Iterable[AnnotatedArticle]) -> list[dict[str, Any]]:
@@ -266,5 +336,6 @@ def annotation_rows(articles: Iterable[AnnotatedArticle]) -> list[dict[str, Any]
     for article in articles:
         content = annotation_of(article)
         kept = {name: content[name] for name in ("figures", "complete", "answers")}
+        kept |= {name: content.get(name, []) for name in _OF_REGIONS}
         rows.append({"article_id": article_number(article.article_id), "name": article.article_id, **kept})
     return rows

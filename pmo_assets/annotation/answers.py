@@ -18,6 +18,7 @@ from pmo_assets.annotation.annotations import (
     AnnotatedImage,
     AnnotatedPanel,
     FigureFingerprint,
+    FigureRegions,
     FigureReview,
     Location,
     problem_text,
@@ -36,11 +37,14 @@ from pmo_assets.annotation.interfaces import (
     PLAIN,
     READ,
     SUBCAPTION,
+    TIP,
     TRANSCRIPTION,
     VERDICT,
+    Interface,
     labels_of,
 )
 from pmo_assets.annotation.label_studio import Answered, BadRegion, DrawnBox, answered, linked, when, who
+from pmo_assets.annotation.region_tasks import PanelShown, decided_panel_regions
 from pmo_assets.annotation.tasks import TASK_FORMAT
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
 from pmo_assets.pipeline.captions.segments import join_segments
@@ -72,9 +76,13 @@ class TaskProblem:
 
 @dataclass(frozen=True)
 class KnownFigures:
-    """Figures that answers are checked against: articles by name, and their figures by image_cluster_id."""
+    """Figures that answers are checked against: articles by name, and their figures by image_cluster_id.
+
+    `words` are the texts that a region's words may come from besides the caption, by the same names.
+    """
 
     articles: Mapping[str, Mapping[str, CaseFigure]]
+    words: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
 
 @dataclass
@@ -82,6 +90,7 @@ class TakenAnswers:
     """Answers by name of the article, pages that people looked at with the article's number of pages, problems."""
 
     figures: dict[str, list[AnnotatedFigure]] = field(default_factory=dict)
+    regions: dict[str, list[FigureRegions]] = field(default_factory=dict)
     pages: dict[str, set[int]] = field(default_factory=dict)
     page_counts: dict[str, int] = field(default_factory=dict)
     problems: list[TaskProblem] = field(default_factory=list)
@@ -89,10 +98,7 @@ class TakenAnswers:
     skipped: int = 0
 
 
-class _Shown(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    box: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
-    identifier: str | None = None
+class _Shown(PanelShown):
     subcaption: str | None = None
     assembly: str | None = None
 
@@ -102,7 +108,7 @@ class _About(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
     format: Literal[1] = TASK_FORMAT
-    interface: Literal["pages", "boxes", "captions", "audit"]
+    interface: Interface
     purpose: Purpose
     article: str = Field(min_length=1, max_length=500)
     figure: str | None = None
@@ -126,10 +132,12 @@ def as_is(annotator: str) -> str:
     return annotator
 
 
-def task_article(task: object) -> str | None:
-    """Return the name of the article that a task is about; None when it says none."""
+def task_article(task: object, interface: str | None = None) -> str | None:
+    """Return the name of the article that a task is about; None when it says none, or is of another interface."""
     about = _about_of(task)
-    name = about.get("article") if isinstance(about, dict) else None
+    if not isinstance(about, dict) or (interface is not None and about.get("interface") != interface):
+        return None
+    name = about.get("article")
     return name if isinstance(name, str) else None
 
 
@@ -177,34 +185,79 @@ def _take(
         taken.skipped += 1
         return
     person = name(who(annotation))
+    figures: list[AnnotatedFigure] = []
     try:
-        figures = list(_figures(about, annotation, known, person))
+        if about.interface == "regions":
+            regions = _figure_regions(about, annotation, known, person)
+        else:
+            figures = list(_figures(about, annotation, known, person))
     except BadRegion as error:
         taken.problems.append(TaskProblem(f"{title} by {person}", str(error)))
     except ValidationError as error:
         taken.problems.append(TaskProblem(f"{title} by {person}", problem_text(error)))
     else:
         taken.taken += 1
+        if about.interface == "regions":
+            taken.regions.setdefault(about.article, []).append(regions)
+            return
         taken.figures.setdefault(about.article, []).extend(figures)
         if about.interface == "pages":
             taken.pages.setdefault(about.article, set()).add(about.page)
             taken.page_counts[about.article] = max(about.pages, taken.page_counts.get(about.article, 0))
 
 
-def _figures(
-    about: _About, annotation: Mapping[str, Any], known: KnownFigures, person: str
-) -> Iterator[AnnotatedFigure]:
+def _known_article(about: _About, known: KnownFigures) -> Mapping[str, CaseFigure]:
     figures = known.articles.get(about.article)
     if figures is None:
         raise BadRegion(f"no article {about.article[:60]!r} is in the tables")
-    if about.interface == "pages":
-        yield from _page_figures(about, annotation, figures, person)
-        return
+    return figures
+
+
+def _figure(about: _About, figures: Mapping[str, CaseFigure]) -> CaseFigure:
     figure = figures.get(about.figure or "")
     if figure is None:
         raise BadRegion(f"the article has no figure {str(about.figure)[:60]!r}")
     if about.fingerprint is None:
         raise BadRegion("the task does not say how the figure looked")
+    return figure
+
+
+def _figure_regions(about: _About, annotation: Mapping[str, Any], known: KnownFigures, person: str) -> FigureRegions:
+    figure = _figure(about, _known_article(about, known))
+    answer = answered(
+        annotation.get("result"), labels=labels_of("regions"), caption=figure.caption, parts=(), points=(TIP,)
+    )
+    further = known.words.get(about.article, {}).get(figure.image_cluster_id, ())
+    return FigureRegions(
+        label=figure.label,
+        image_cluster_id=figure.image_cluster_id,
+        figure_locations=tuple(_location(place) for place in figure.locations),
+        panels=tuple(decided_panel_regions(answer, about.panels, (figure.caption, *further))),
+        review=_review(about, annotation, person, DECIDES["regions"]),
+    )
+
+
+def _review(
+    about: _About, annotation: Mapping[str, Any], person: str, decided: tuple[DecidedField, ...]
+) -> FigureReview:
+    return FigureReview(
+        purpose=about.purpose,
+        decided=decided,
+        interface=about.interface,
+        annotator=person,
+        at=when(annotation),
+        fingerprint=about.fingerprint,
+    )
+
+
+def _figures(
+    about: _About, annotation: Mapping[str, Any], known: KnownFigures, person: str
+) -> Iterator[AnnotatedFigure]:
+    figures = _known_article(about, known)
+    if about.interface == "pages":
+        yield from _page_figures(about, annotation, figures, person)
+        return
+    figure = _figure(about, figures)
     answer = answered(
         annotation.get("result"),
         labels=labels_of(about.interface),
@@ -226,14 +279,7 @@ def _figures(
         caption_locations=tuple(_location(place) for place in figure.caption_locations),
         caption=figure.caption,
         panels=tuple(panels),
-        review=FigureReview(
-            purpose=about.purpose,
-            decided=decided,
-            interface=about.interface,
-            annotator=person,
-            at=when(annotation),
-            fingerprint=about.fingerprint,
-        ),
+        review=_review(about, annotation, person, decided),
     )
 
 

@@ -12,6 +12,7 @@ from pmo_assets.records import panels as panel_rules
 from pmo_assets.records.figure import PageBox
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.panels import PanelImage, PrintedIdentifier
+from pmo_assets.records.regions import Mark, Region
 from pmo_assets.records.reviews import Purpose
 from pmo_assets.records.step_output import rows_by_figure, rows_by_unit
 from pmo_assets.storage.tables import Tables
@@ -61,6 +62,24 @@ class CasePanel:
 
 
 @dataclass(frozen=True)
+class ShownPanel:
+    """Marks of a panel that are likelier marks than not, and its regions with their positions among those."""
+
+    panel: CasePanel
+    marks: tuple[Mark, ...]
+    regions: tuple[Region, ...]
+
+
+@dataclass(frozen=True)
+class ShownRegions:
+    """What people correct in a figure: panels with images, the words of phrases to choose among, and the mentions."""
+
+    panels: tuple[ShownPanel, ...]
+    phrases: tuple[str, ...]
+    mentions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class FigureCase:
     """A figure that people are asked about.
 
@@ -72,6 +91,7 @@ class FigureCase:
         purpose: reason for asking people.
         asked: ordinals of the panels that are meant, for an audit; all if empty.
         remarks: what was reported to be wrong with it, for people to read.
+        regions: its marks and regions, where people are asked about them (`region_cases`).
     """
 
     batch: str
@@ -81,10 +101,16 @@ class FigureCase:
     purpose: Purpose
     asked: frozenset[int] = frozenset()
     remarks: tuple[str, ...] = ()
+    regions: ShownRegions | None = None
 
 
 def figure_cases(
-    tables: Tables, current: Mapping[str, Sequence[int]], purpose: Purpose, articles: Iterable[int] | None = None
+    tables: Tables,
+    current: Mapping[str, Sequence[int]],
+    purpose: Purpose,
+    articles: Iterable[int] | None = None,
+    *,
+    reviewed: bool | None = None,
 ) -> Iterator[FigureCase]:
     """Yield every figure of the articles that are assembled, batch by batch, in the order of the article.
 
@@ -95,14 +121,15 @@ def figure_cases(
         current: for every batch the articles that count (`release.selection.current_articles`).
         purpose: reason for asking people.
         articles: only these; all if None.
+        reviewed: panels with people's decisions, where there are any; None: of undecided cases.
     """
     wanted = None if articles is None else set(articles)
     for batch, numbers in current.items():
         kept = sorted(set(numbers) if wanted is None else wanted.intersection(numbers))
         if not kept:
             continue
-        reviewed = purpose == "resolve" and tables.exists("reviewed_panels", batch)
-        assembled = "reviewed_panels" if reviewed else "panel_assembly"
+        decided = purpose == "resolve" if reviewed is None else reviewed
+        assembled = "reviewed_panels" if decided and tables.exists("reviewed_panels", batch) else "panel_assembly"
         rows = {
             name: rows_by_unit(tables.read(name, batch).filter(pl.col("article_id").is_in(kept)).to_dicts())
             for name in ("articles", "figures", assembled)

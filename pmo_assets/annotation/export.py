@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.annotation.cases import FigureCase
 from pmo_assets.annotation.interfaces import MODEL_VERSION, TITLES, Interface, configuration
+from pmo_assets.annotation.region_tasks import regions_task
 from pmo_assets.annotation.tasks import (
     ShownPage,
     ShownPicture,
@@ -125,6 +126,8 @@ def _figure_tasks(
     if "audit" in interfaces:
         for task in audit_tasks(case, picture, seen):
             yield "audit", task
+    if "regions" in interfaces:
+        yield "regions", regions_task(case, picture, seen)
 
 
 def _page_tasks(
@@ -209,7 +212,7 @@ def write_export(
         if not exported.tasks:
             raise NothingToExport(
                 "there is nothing to ask people: no figure is a case of this kind "
-                "(--undecided: all panels are sure or decided)"
+                "(--undecided: all panels are sure or decided; --regions: all marks and their words are)"
             )
         for interface, stream in streams.items():
             stream.write("\n]\n")

@@ -103,7 +103,7 @@ def write_answers(folder: Path, taken: TakenAnswers, known: KnownFigures) -> Map
 
 def _put_answers(folder: Path, taken: TakenAnswers, known: KnownFigures) -> Mapping[str, AnnotatedArticle]:
     changed = {}
-    for name in sorted({*taken.figures, *taken.pages}):
+    for name in sorted({*taken.figures, *taken.pages, *taken.regions}):
         try:
             path = annotation_file(folder, name)
             article = settled_article(
@@ -113,6 +113,7 @@ def _put_answers(folder: Path, taken: TakenAnswers, known: KnownFigures) -> Mapp
                 taken.pages.get(name, ()),
                 taken.page_counts.get(name),
                 known.articles[name],
+                taken.regions.get(name, ()),
             )
         except FileInTheWay as error:
             taken.problems.append(TaskProblem(name, str(error)))

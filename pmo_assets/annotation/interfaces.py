@@ -1,7 +1,7 @@
 """The interfaces in which people annotate, as Label Studio's configuration: here is the home of their parts' names.
 
 As in the paper (2.5.1, Supplement B): figure and caption boxes on the page (S1), boxes on the figure, parts of the
-caption and panels (S3); and a fourth in which an audit judges one panel's subcaption.
+caption and panels (S3); a fourth in which an audit judges one panel's subcaption; a fifth for marks and what they show.
 """
 
 from __future__ import annotations
@@ -10,18 +10,20 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.records.regions import MARK_COLOURS, MARK_KINDS, MarkKind
 from pmo_assets.records.reviews import VERDICTS, DecidedField
 from pmo_assets.records.stores import SystemicError
 
-Interface = Literal["pages", "boxes", "captions", "audit"]
+Interface = Literal["pages", "boxes", "captions", "audit", "regions"]
 
-INTERFACES: Final[tuple[Interface, ...]] = ("pages", "boxes", "captions", "audit")
+INTERFACES: Final[tuple[Interface, ...]] = ("pages", "boxes", "captions", "audit", "regions")
 
 DECIDES: Final[Mapping[str, tuple[DecidedField, ...]]] = {
     "pages": ("figure", "caption"),
     "boxes": ("panels", "identifiers", "images"),
     "captions": ("subcaptions",),
     "audit": (),
+    "regions": ("marks", "regions"),
 }
 """Fields that an answer decides, by interface; in `captions` also the panels, where a person moves one."""
 
@@ -30,6 +32,7 @@ TITLES: Final[Mapping[str, str]] = {
     "boxes": "panels, identifiers and images",
     "captions": "caption parts and panels",
     "audit": "audit of subcaptions",
+    "regions": "marks and regions",
 }
 
 MODEL_VERSION: Final = "pmo-assets"
@@ -48,9 +51,23 @@ READ, MARK, PANEL_NAME, TRANSCRIPTION, LABEL, VERDICT = (
 )
 DESCRIBES: Final = "describes"
 
+REGION, TIP, TIPS = "Region", "Tip", "tips"
+COLOUR, PRINT, WORDS, TYPED, PHRASES = "colour", "print", "words", "typed", "phrases"
+SHOWS: Final = "shows"
+
+MARK_LABELS: Final[Mapping[str, MarkKind]] = {
+    kind.capitalize() if kind != "other" else "Other mark": kind for kind in MARK_KINDS
+}
+"""Kind of mark by the label that people give."""
+
+LABEL_OF: Final[Mapping[MarkKind, str]] = {kind: label for label, kind in MARK_LABELS.items()}
+
 _COLOURS: Final[Mapping[str, str]] = {
     FIGURE: "#1f77b4", CAPTION: "#ff7f0e", PANEL: "#1f77b4", IDENTIFIER: "#d62728", SUBCAPTION: "#2ca02c",
     "CFP": "#e377c2", "OCT": "#17becf", "Retinal Imaging": "#9467bd", "Other": "#7f7f7f",
+    REGION: "#2ca02c", TIP: "#d62728",
+    "Arrow": "#ff7f0e", "Arrowhead": "#bcbd22", "Circle": "#1f77b4", "Box": "#9467bd", "Asterisk": "#e377c2",
+    "Line": "#17becf", "Other mark": "#7f7f7f",
 }  # fmt: skip
 
 
@@ -135,13 +152,39 @@ def _audit() -> str:
     )
 
 
+def _region_choices(name: str, labels: str, choices: str, value: str = "") -> str:
+    return (
+        f'<Choices name="{name}" toName="{PICTURE}"{value} perRegion="true" whenTagName="{BOXES}" '
+        f'whenLabelValue="{labels}" choice="single" layout="select">{choices}</Choices>'
+    )
+
+
+def _regions() -> str:
+    marks = ",".join(MARK_LABELS)
+    colours = "".join(f'<Choice value="{colour}"/>' for colour in MARK_COLOURS)
+    return (
+        '<Header value="$title"/>'
+        f'<Relations><Relation value="{SHOWS}"/></Relations>'
+        + _rectangles((REGION, *MARK_LABELS))
+        + f'<KeyPointLabels name="{TIPS}" toName="{PICTURE}" strokeWidth="3">{_labels((TIP,), 9)}</KeyPointLabels>'
+        + _region_choices(COLOUR, marks, colours)
+        + _region_text(PRINT, marks, "letter or number beside the mark", listed=False)
+        + _region_choices(WORDS, REGION, "", f' value="${PHRASES}"')
+        + _region_text(TYPED, REGION, "other words of the caption or the mentions, as they stand there", listed=False)
+        + _picture()
+        + f'<Text name="{CAPTION_TEXT}" value="$caption"/>'
+        + '<Header size="6" value="What the article says of it"/><Text name="mentions" value="$mentions"/>'
+    )
+
+
 def configuration(interface: str) -> str:
     """Return an interface's configuration, the XML that a Label Studio project takes.
 
     Raises:
         UnknownInterface: if there is none of this name.
     """
-    made = {"pages": _pages, "boxes": _boxes, "captions": _captions, "audit": _audit}.get(interface)
+    known = {"pages": _pages, "boxes": _boxes, "captions": _captions, "audit": _audit, "regions": _regions}
+    made = known.get(interface)
     if made is None:
         raise UnknownInterface(f"no interface {interface!r}; there are {', '.join(INTERFACES)}")
     return f"<View>{made()}</View>"
@@ -152,4 +195,5 @@ def labels_of(interface: str) -> frozenset[str]:
     return {
         "pages": frozenset({FIGURE, CAPTION}),
         "boxes": frozenset({PANEL, IDENTIFIER, *IMAGE_TYPES}),
+        "regions": frozenset({REGION, *MARK_LABELS}),
     }.get(interface, frozenset({PANEL}))

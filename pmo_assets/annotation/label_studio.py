@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from pmo_assets.annotation.interfaces import BOXES, CAPTION_TEXT, DESCRIBES, PARTS, PICTURE
-from pmo_assets.records.geometry import UNIT_BOX, Box, area, clip
+from pmo_assets.annotation.interfaces import BOXES, CAPTION_TEXT, DESCRIBES, PARTS, PICTURE, TIP, TIPS
+from pmo_assets.records.geometry import UNIT_BOX, Box, Point, area, clip
 from pmo_assets.records.stores import SystemicError
 
 OUTSIDE: Final = 0.01
@@ -21,6 +21,9 @@ OUTSIDE: Final = 0.01
 
 MAX_REGIONS: Final = 2000
 """A figure with more regions was not drawn by people."""
+
+POINT_SIZE: Final = 0.3
+"""Size in which a point is drawn, per cent of the picture's width."""
 
 LARGEST: Final = 1e9
 """Per cent and places in a text are smaller."""
@@ -46,6 +49,14 @@ class DrawnBox:
 
 
 @dataclass(frozen=True, slots=True)
+class DrawnPoint:
+    """A point: normalised (x, y)."""
+
+    id: str
+    place: Point
+
+
+@dataclass(frozen=True, slots=True)
 class MarkedText:
     """A stretch [start, end) of the caption, in characters, and its label."""
 
@@ -64,12 +75,14 @@ class Answered:
         parts: stretches of the caption.
         links: (from, to) ids of related regions.
         choices: chosen for the task as a whole, by the part's name.
+        points: single points.
     """
 
     boxes: tuple[DrawnBox, ...]
     parts: tuple[MarkedText, ...]
     links: tuple[tuple[str, str], ...]
     choices: Mapping[str, str]
+    points: tuple[DrawnPoint, ...] = ()
 
 
 def exported_tasks(content: bytes) -> list[Any]:
@@ -151,6 +164,21 @@ def chosen(region_id: str, box: Box, name: str, choice: str, width: int, height:
     return _region(region_id, box, name, "choices", "choices", choice, width, height)
 
 
+def point(region_id: str, place: Point, width: int, height: int) -> dict[str, Any]:
+    """Return a predicted point; `place` is normalised, the other arguments are as for `rectangle`."""
+    x, y = (round(min(max(value, 0.0), 1.0) * 100, 6) for value in place)
+    return {
+        "id": region_id,
+        "to_name": PICTURE,
+        "original_width": width,
+        "original_height": height,
+        "image_rotation": 0,
+        "from_name": TIPS,
+        "type": "keypointlabels",
+        "value": {"x": x, "y": y, "width": POINT_SIZE, "keypointlabels": [TIP]},
+    }
+
+
 def part(region_id: str, caption: str, start: int, end: int, label: str) -> dict[str, Any]:
     """Return a predicted stretch of the caption."""
     return {
@@ -167,9 +195,9 @@ def part(region_id: str, caption: str, start: int, end: int, label: str) -> dict
     }
 
 
-def link(from_id: str, to_id: str) -> dict[str, Any]:
+def link(from_id: str, to_id: str, name: str = DESCRIBES) -> dict[str, Any]:
     """Return a predicted relation."""
-    return {"type": "relation", "from_id": from_id, "to_id": to_id, "direction": "right", "labels": [DESCRIBES]}
+    return {"type": "relation", "from_id": from_id, "to_id": to_id, "direction": "right", "labels": [name]}
 
 
 def utf16_units(text: str, place: int) -> int:
@@ -188,10 +216,10 @@ def characters(text: str, units: int) -> int:
     return place
 
 
-def _number(value: Mapping[str, Any], key: str) -> float:
+def _number(value: Mapping[str, Any], key: str, of: str = "box") -> float:
     number = value.get(key)
     if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) < LARGEST:
-        raise BadRegion(f"{key} of a box is no number: {str(number)[:40]!r}")
+        raise BadRegion(f"{key} of a {of} is no number: {str(number)[:40]!r}")
     return float(number)
 
 
@@ -211,6 +239,18 @@ def box_of(value: Mapping[str, Any]) -> Box:
     if area(inside) <= 0:
         raise BadRegion(f"a box has no area: {[round(edge, 3) for edge in box]}")
     return inside
+
+
+def point_of(value: Mapping[str, Any]) -> Point:
+    """Return the normalised place of a point's value.
+
+    Raises:
+        BadRegion: if it is none, or lies outside the picture.
+    """
+    x, y = (_number(value, key, "point") / 100 for key in ("x", "y"))
+    if min(x, y) < -OUTSIDE or max(x, y) > 1 + OUTSIDE:
+        raise BadRegion(f"a point lies outside the picture: {[round(x, 3), round(y, 3)]}")
+    return min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0)
 
 
 def _one_label(value: Mapping[str, Any], key: str, allowed: Iterable[str]) -> str:
@@ -253,6 +293,8 @@ class _Found:
     links: list[tuple[str, str]] = field(default_factory=list)
     choices: dict[str, dict[str, str]] = field(default_factory=dict)
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    point_labels: frozenset[str] = frozenset()
+    points: dict[str, DrawnPoint] = field(default_factory=dict)
 
     def add(self, entry: object) -> None:
         if not isinstance(entry, dict):
@@ -269,6 +311,11 @@ class _Found:
             if region_id in self.drawn:
                 raise BadRegion(f"two boxes have the id {region_id[:40]!r}")
             self.drawn[region_id] = box_of(value), _one_label(value, "rectanglelabels", self.labels)
+        elif kind == "keypointlabels":
+            _one_label(value, "keypointlabels", self.point_labels)
+            if region_id in self.points:
+                raise BadRegion(f"two points have the id {region_id[:40]!r}")
+            self.points[region_id] = DrawnPoint(region_id, point_of(value))
         elif kind == "labels":
             self.marked.append(_marked(region_id, value, self.caption, self.part_labels))
         elif kind == "textarea":
@@ -283,16 +330,18 @@ class _Found:
             DrawnBox(key, box, label, self.choices.get(key, {}), self.texts.get(key, {}))
             for key, (box, label) in self.drawn.items()
         )
-        known = {*self.drawn, *(item.id for item in self.marked)}
+        known = {*self.drawn, *self.points, *(item.id for item in self.marked)}
         if not known.issuperset(end for ends in self.links for end in ends):
             raise BadRegion("a relation points at a region that does not exist")
         of_task = {
             name: choice for key, chosen in self.choices.items() if key not in known for name, choice in chosen.items()
         }
-        return Answered(boxes, tuple(self.marked), tuple(self.links), of_task)
+        return Answered(boxes, tuple(self.marked), tuple(self.links), of_task, tuple(self.points.values()))
 
 
-def answered(result: object, *, labels: Iterable[str], caption: str, parts: Iterable[str]) -> Answered:
+def answered(
+    result: object, *, labels: Iterable[str], caption: str, parts: Iterable[str], points: Iterable[str] = ()
+) -> Answered:
     """Return the answer of a person to a task, checked.
 
     Args:
@@ -300,13 +349,14 @@ def answered(result: object, *, labels: Iterable[str], caption: str, parts: Iter
         labels: that rectangles may have.
         caption: text whose parts were marked.
         parts: labels that these may have.
+        points: labels that points may have.
 
     Raises:
         BadRegion: if anything in it cannot be.
     """
     if not isinstance(result, list) or len(result) > MAX_REGIONS:
         raise BadRegion("the answer is no list of regions, or one of thousands")
-    found = _Found(caption, frozenset(labels), frozenset(parts))
+    found = _Found(caption, frozenset(labels), frozenset(parts), point_labels=frozenset(points))
     for entry in result:
         found.add(entry)
     return found.answered()

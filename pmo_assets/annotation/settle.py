@@ -7,12 +7,13 @@ others stay for the agreement of people (`quality.metrics.agreement`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pmo_assets.annotation.annotations import (
     AnnotatedArticle,
     AnnotatedFigure,
     AnnotatedPanel,
+    FigureRegions,
     FigureReview,
     Location,
 )
@@ -26,8 +27,11 @@ SAME_PANEL: Final = 0.5
 
 AnswerKey = tuple[Any, ...]
 
+Answer = TypeVar("Answer", AnnotatedFigure, FigureRegions)
+"""One person's answer: about a figure, or about the marks and regions of its panels."""
 
-def answer_key(figure: AnnotatedFigure) -> AnswerKey:
+
+def answer_key(figure: AnnotatedFigure | FigureRegions) -> AnswerKey:
     """Return the key of an answer, from its subject and its annotator: a second one with the same key replaces it.
 
     An audit asks about one panel at a time; figures that only people found have no name but their place.
@@ -44,12 +48,12 @@ def answer_key(figure: AnnotatedFigure) -> AnswerKey:
     return (review.purpose, review.interface or "", review.annotator or "", *about)
 
 
-def _order(figure: AnnotatedFigure) -> tuple[str, str]:
+def _order(figure: AnnotatedFigure | FigureRegions) -> tuple[str, str]:
     review = figure.review or FigureReview()
     return review.at or "", review.annotator or ""
 
 
-def merged_answers(before: Iterable[AnnotatedFigure], new: Iterable[AnnotatedFigure]) -> tuple[AnnotatedFigure, ...]:
+def merged_answers(before: Iterable[Answer], new: Iterable[Answer]) -> tuple[Answer, ...]:
     """Return all answers, a person's new answer in place of their older one to the same question, in a fixed order.
 
     A person's answer to a page replaces all that they said of that page before.
@@ -60,7 +64,7 @@ def merged_answers(before: Iterable[AnnotatedFigure], new: Iterable[AnnotatedFig
         for f in fresh
         if f.review is not None and f.review.interface == "pages"
     }
-    kept: dict[AnswerKey, AnnotatedFigure] = {}
+    kept: dict[AnswerKey, Answer] = {}
     for figure in before:
         review = figure.review
         place = figure.figure_locations[0].page
@@ -73,12 +77,12 @@ def merged_answers(before: Iterable[AnnotatedFigure], new: Iterable[AnnotatedFig
     return tuple(kept[key] for key in sorted(kept, key=repr))
 
 
-def _fingerprint(figure: AnnotatedFigure) -> Fingerprint | None:
+def _fingerprint(figure: AnnotatedFigure | FigureRegions) -> Fingerprint | None:
     seen = figure.review.fingerprint if figure.review else None
     return None if seen is None else Fingerprint(**seen.model_dump())
 
 
-def _of_same_look(answers: Sequence[AnnotatedFigure]) -> list[AnnotatedFigure]:
+def _of_same_look(answers: Sequence[Answer]) -> list[Answer]:
     """Return the answers about the figure as it looked last: older ones may be about another crop of the page."""
     last = next((seen for item in reversed(answers) if (seen := _fingerprint(item)) is not None), None)
     if last is None:
@@ -203,6 +207,15 @@ def _groups(answers: Iterable[AnnotatedFigure]) -> list[list[AnnotatedFigure]]:
     return list(groups.values())
 
 
+def settled_regions(answers: Iterable[FigureRegions]) -> list[FigureRegions]:
+    """Return the marks and regions that hold of each figure, for each purpose: those of the latest answer."""
+    latest: dict[tuple[str, str], FigureRegions] = {}
+    for item in sorted(answers, key=_order):
+        if item.image_cluster_id is not None:
+            latest[item.purpose, item.image_cluster_id] = item
+    return [latest[key] for key in sorted(latest)]
+
+
 def settled_article(
     before: AnnotatedArticle | None,
     name: str,
@@ -210,6 +223,7 @@ def settled_article(
     pages: Iterable[int],
     page_count: int | None,
     figures: Collection[str],
+    regions: Iterable[FigureRegions] = (),
 ) -> AnnotatedArticle:
     """Return an article with new answers: all of them, and what holds of each figure.
 
@@ -223,7 +237,11 @@ def settled_article(
         pages: that people looked at for figures, with these answers.
         page_count: of the article; None when not known.
         figures: image_cluster_id of those that the machine found.
+        regions: answers about marks and regions.
     """
+    region_answers = merged_answers(before.region_answers if before else (), regions)
+    drawn_by_hand = [item for item in (before.regions if before else ()) if item.review is None]
+    of_hand = {item.image_cluster_id for item in drawn_by_hand}
     answers = merged_answers(before.answers if before else (), new)
     looked = sorted({*(before.pages if before else ()), *pages})
     by_hand = [figure for figure in (before.figures if before else ()) if figure.review is None]
@@ -246,6 +264,11 @@ def settled_article(
         pages=tuple(looked),
         page_count=count,
         answers=answers,
+        regions=(
+            *drawn_by_hand,
+            *(item for item in settled_regions(region_answers) if item.image_cluster_id not in of_hand),
+        ),
+        region_answers=region_answers,
     )
 
 

@@ -74,14 +74,16 @@ def _reported(case: FigureCase) -> list[str]:
     return [f"reported: {remark}" for remark in case.remarks]
 
 
-def _task(data: Mapping[str, Any], about: Mapping[str, Any], regions: Sequence[Region]) -> dict[str, Any]:
+def labelled_task(data: Mapping[str, Any], about: Mapping[str, Any], regions: Sequence[Region]) -> dict[str, Any]:
+    """Return a task of its data, of what it is about (`data.pmo`) and of the regions that people correct."""
     return {
         "data": {**data, "pmo": {"format": TASK_FORMAT, **about}},
         "predictions": [{"model_version": MODEL_VERSION, "result": list(regions)}],
     }
 
 
-def _about(case: FigureCase, interface: str, seen: Fingerprint) -> dict[str, Any]:
+def figure_about(case: FigureCase, interface: str, seen: Fingerprint) -> dict[str, Any]:
+    """Return what a task about a figure says of it; `seen` is its look when people see it."""
     figure = case.figure
     return {
         "interface": interface,
@@ -92,7 +94,8 @@ def _about(case: FigureCase, interface: str, seen: Fingerprint) -> dict[str, Any
     }
 
 
-def _figure_data(case: FigureCase, picture: ShownPicture) -> dict[str, Any]:
+def figure_data(case: FigureCase, picture: ShownPicture) -> dict[str, Any]:
+    """Return what people see of a figure, whatever they are asked: picture, heading, caption."""
     return {"image": picture.url, "title": title(case), "caption": case.figure.caption or "(no caption)"}
 
 
@@ -112,7 +115,7 @@ def boxes_task(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> di
             regions.append(rectangle(name, box, image.image_type or "Other", *size))
             if image.marked is not None:
                 regions.append(chosen(name, box, MARK, ANNOTATED if image.marked else PLAIN, *size))
-    return _task(_figure_data(case, picture), _about(case, "boxes", seen), regions)
+    return labelled_task(figure_data(case, picture), figure_about(case, "boxes", seen), regions)
 
 
 def captions_task(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> dict[str, Any]:
@@ -133,13 +136,13 @@ def captions_task(case: FigureCase, picture: ShownPicture, seen: Fingerprint) ->
                 links.append(link(parts.setdefault((start, end), f"part-{start}-{end}"), name))
     regions += [part(name, caption, start, end, SUBCAPTION) for (start, end), name in sorted(parts.items())]
     about = {
-        **_about(case, "captions", seen),
+        **figure_about(case, "captions", seen),
         "panels": [
             {"box": list(panel.content_box), "identifier": panel.identifier, "subcaption": panel.subcaption}
             for panel in case.panels
         ],
     }
-    return _task(_figure_data(case, picture), about, [*regions, *links])
+    return labelled_task(figure_data(case, picture), about, [*regions, *links])
 
 
 def audit_tasks(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> Iterator[dict[str, Any]]:
@@ -149,7 +152,7 @@ def audit_tasks(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> I
             continue
         box = panel.content_box
         named = f", panel {panel.identifier}" if panel.identifier else ""
-        data = {**_figure_data(case, picture), "title": title(case) + named, "subcaption": panel.subcaption}
+        data = {**figure_data(case, picture), "title": title(case) + named, "subcaption": panel.subcaption}
         judged = {
             "box": list(panel.content_box),
             "identifier": panel.identifier,
@@ -157,7 +160,7 @@ def audit_tasks(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> I
             "assembly": stratum(panel.assembly),
         }
         region = rectangle(f"panel-{panel.ordinal}", box, PANEL, picture.width, picture.height)
-        yield _task(data, {**_about(case, "audit", seen), "panels": [judged]}, [region])
+        yield labelled_task(data, {**figure_about(case, "audit", seen), "panels": [judged]}, [region])
 
 
 def page_task(cases: Sequence[FigureCase], article: str, page: ShownPage, picture: ShownPicture) -> dict[str, Any]:
@@ -193,4 +196,4 @@ def page_task(cases: Sequence[FigureCase], article: str, page: ShownPage, pictur
         "frame": list(page.frame),
     }
     shown = " · ".join((article, f"page {page_number(page.number)}", *remarks))
-    return _task({"image": picture.url, "title": shown}, about, regions)
+    return labelled_task({"image": picture.url, "title": shown}, about, regions)

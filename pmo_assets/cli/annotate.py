@@ -123,10 +123,18 @@ def export(
         list[Path] | None,
         typer.Option("--reports", help="Figures whose mistakes people reported: files that the gallery gave."),
     ] = None,
+    regions: Annotated[
+        bool,
+        typer.Option(
+            "--regions",
+            help="Figures of which it is not sure what a mark shows: marks and regions. With --articles: all of "
+            "their figures, and no other task.",
+        ),
+    ] = False,
     batch: Annotated[list[str] | None, typer.Option("--batch", help="Only of this batch (repeatable).")] = None,
     interfaces: Annotated[
         str | None,
-        typer.Option(help="Which of pages, boxes, captions (commas); what suits the cases if not given."),
+        typer.Option(help="Which of pages, boxes, captions, regions (commas); what suits the cases if not given."),
     ] = None,
     pictures: Annotated[
         str,
@@ -141,10 +149,13 @@ def export(
     from pmo_assets.storage.pixels import ParquetPixels
 
     chosen = [undecided_cases, audit is not None, bool(reports), bool(articles)]
-    if sum(chosen) != 1 and (any(chosen) or not batch):
+    if sum(chosen) > 1 or not (any(chosen) or batch or regions):
         raise CommandError(
-            "say what: --undecided, --audit N, --reports FILE, or --articles NAME (or --batch KEY for all of a batch)"
+            "say what: --undecided, --audit N, --reports FILE, --regions, or --articles NAME (or --batch KEY for all "
+            "of a batch)"
         )
+    if regions and (interfaces is not None or any(chosen[:3])):
+        raise CommandError("--regions is a kind of case, or with --articles their one task: give nothing else")
     kind = ("resolve", "audit", "reports", "full")[chosen.index(True) if any(chosen) else -1]
     if pictures not in (EMBEDDED, FOLDER) and not pictures.startswith(("http://", "https://")):
         raise CommandError("--pictures is embedded, folder, or an address with http:// or https://")
@@ -158,9 +169,15 @@ def export(
     least = settings.min_assembly_confidence if below is None else below
     if reports:
         parts = _reported(tables, current, reports, interfaces)
+    elif regions:
+        kind = "full" if articles else "resolve"
+        parts = [(("regions",), _of_regions(tables, current, kind, numbers))]
     else:
         cases = _chosen(tables, current, kind, numbers, below=least, audit=audit or 0, seed=seed, by_figure=by_figure)
-        parts = [(_interfaces(interfaces, kind), cases)]  # type: ignore[list-item]
+        names = _interfaces(interfaces, kind)
+        parts = [(tuple(name for name in names if name != "regions"), cases)]  # type: ignore[list-item]
+        if "regions" in names:
+            parts.append((("regions",), _of_regions(tables, current, kind, numbers)))
     folder = folder.expanduser().absolute()
     exported = Exported()
     with spinner("writing tasks"):
@@ -195,6 +212,19 @@ def export(
                 )  # fmt: skip
 
 
+def _of_regions(
+    tables: Tables, current: dict[str, list[int]], kind: str, numbers: Sequence[int] | None
+) -> Iterable[FigureCase]:
+    """Return the figures whose marks and regions are asked about: the unsure ones, or all of whole articles."""
+    from pmo_assets.annotation.region_cases import region_cases
+
+    if not set(tables.batches("regions")) & set(current):
+        raise CommandError("no batch has marks and regions yet: run `pmo run`")
+    if kind == "resolve":
+        return region_cases(tables, current, "resolve", numbers, unsure=True)
+    return region_cases(tables, current, "full", numbers)
+
+
 def _reported(
     tables: Tables, current: dict[str, list[int]], files: Sequence[Path], wanted: str | None
 ) -> list[tuple[tuple[Interface, ...], Iterable[FigureCase]]]:
@@ -227,7 +257,8 @@ def _interfaces(wanted: str | None, kind: str) -> tuple[Interface, ...]:
     if wanted is None:
         return usual
     names = [name.strip() for name in wanted.split(",")]
-    allowed = [name for name in INTERFACES if name != "audit" and (kind != "resolve" or name != "pages")]
+    never = {"resolve": {"audit", "pages", "regions"}, "reports": {"audit", "regions"}}.get(kind, {"audit"})
+    allowed = [name for name in INTERFACES if name not in never]
     if unknown := [name for name in names if name not in allowed]:
         raise CommandError(f"no interface {', '.join(unknown)} for these cases; there are {', '.join(allowed)}")
     return tuple(name for name in allowed if name in names)
@@ -251,6 +282,7 @@ def import_answers(
     from pmo_assets.annotation.cases import known_figures
     from pmo_assets.annotation.files import write_answers
     from pmo_assets.annotation.label_studio import exported_tasks
+    from pmo_assets.annotation.region_cases import region_words
 
     if pull == bool(files):
         raise CommandError("give exports of Label Studio, or --pull to take them from the server")
@@ -265,7 +297,8 @@ def import_answers(
             for number in project or sorted(server.projects()):
                 tasks += exported_tasks(server.answers(number))
     names = {name for task in tasks if (name := task_article(task))}
-    known = KnownFigures(known_figures(tables, current, names))
+    words = region_words(tables, current, {name for task in tasks if (name := task_article(task, "regions"))})
+    known = KnownFigures(known_figures(tables, current, names), words)
     taken = take_answers(tasks, known, as_is if named else hashed)
     changed = write_answers(folder, taken, known)
     say_list("not taken", "answer", [f"{item.task}: {item.reason}" for item in taken.problems])

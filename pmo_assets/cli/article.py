@@ -8,12 +8,12 @@ import sys
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from pmo_assets.cli.console import CommandError, data_root_of, messages, settings_from_environment, write_text
+from pmo_assets.cli.console import CommandError, counted, data_root_of, messages, settings_from_environment, write_text
 from pmo_assets.logs import printable
 
 
@@ -23,7 +23,9 @@ def article(
     overlays: Annotated[
         Path | None,
         typer.Option(
-            "--overlays", help="Folder for pictures of what was found; p3-1.png is the first figure on page 3."
+            "--overlays",
+            help="Folder for pictures of what was found: panels, images, marks, regions and the words about them; "
+            "p3-1.png is the first figure on page 3, index.html shows all.",
         ),
     ] = None,
     ignore_xml: Annotated[bool, typer.Option("--ignore-xml", help="Work as if the package had no XML.")] = False,
@@ -42,6 +44,7 @@ def article(
     from pmo_assets.settings.step_options import fetch_limits
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.sources.package_folders import list_package
+    from pmo_assets.viewing.article_pictures import write_article_pictures
 
     settings = settings_from_environment()
     folder = Path(os.path.abspath(folder))  # not resolve(): a link's own name is the package's name
@@ -77,8 +80,6 @@ def article(
         sys.stdout.write(printable(text, keep="\n"))
     else:
         write_text(out, text)
-    if overlays is not None:
-        _write_overlays(overlays, result, pixels.read(result.article["article_id"]))
     panels = [panel for rows in result.assembled.values() for panel in rows]
     least = settings.min_assembly_confidence
     undecided = sum(is_undecided(item["subcaption"], item["assembly"], item["confidence"], least) for item in panels)
@@ -87,33 +88,12 @@ def article(
         f"{sum(panel['subcaption'] is not None for panel in panels)} with a subcaption, {undecided} undecided, "
         f"{len(result.rejections)} rejections, {seconds:.1f} s"
     )
+    if overlays is not None:
+        page = write_article_pictures(overlays, result, pixels.read(result.article["article_id"]))
+        messages.print(f"pictures of {counted(len(result.figures), 'figure')}: {page}", highlight=False, markup=False,
+                       soft_wrap=True)  # fmt: skip
     for item in result.rejections:
         text = escape(f"{item.stage}: {item.error_class}: {item.message}")
         messages.print(f"[yellow]rejected[/] {text}", highlight=False, soft_wrap=True)
     if any(item.part is None for item in result.rejections) and not result.figures:
         raise CommandError("the article could not be processed; the reason is above and in the JSON")
-
-
-def _write_overlays(folder: Path, result: Any, pictures: Any) -> None:
-    from PIL import Image
-
-    from pmo_assets.pictures import decoded
-    from pmo_assets.records.figure_names import figure_file_name
-    from pmo_assets.viewing.comparisons import stacked
-    from pmo_assets.viewing.overlays import draw_detections, draw_legend
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for figure in result.figures:
-        key = figure["pdf_figure_id"]
-        panels = result.assembled.get(figure["image_cluster_id"], [])
-        image = draw_detections(
-            decoded(pictures.get(key), key),
-            panels=[(tuple(panel["content_box"]), panel["identifier"]) for panel in panels],
-            identifiers=[
-                (tuple(item["box"]), item["text"]) for panel in panels for item in panel["printed_identifiers"]
-            ],
-            images=[(tuple(i["box"]), i["image_type"], i["marked"]) for panel in panels for i in panel["images"]],
-            max_side=1400,
-        )
-        explained = stacked([image, draw_legend(max(480, image.shape[1]))], gap=6)
-        Image.fromarray(explained).save(folder / f"{figure_file_name(key)}.png")

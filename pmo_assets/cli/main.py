@@ -21,6 +21,7 @@ from pmo_assets.cli.clean import clean
 from pmo_assets.cli.console import CommandError, console, messages, one_line
 from pmo_assets.cli.dev import dev
 from pmo_assets.cli.doctor import doctor
+from pmo_assets.cli.encode import encode_app
 from pmo_assets.cli.environment import (
     check_address_space,
     log_for_people_or_programs,
@@ -72,6 +73,7 @@ app.add_typer(annotate_app, name="annotate", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(pages)
 app.command(rich_help_panel=_OWN)(samples)
 app.add_typer(train_app, name="train", rich_help_panel=_OWN)
+app.add_typer(encode_app, name="encode", rich_help_panel=_OWN)
 app.command("settings", rich_help_panel=_SET)(show_settings)
 app.command("home", rich_help_panel=_SET)(show_home)
 app.command(rich_help_panel=_SET)(clean)

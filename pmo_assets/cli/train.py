@@ -254,6 +254,9 @@ def train_a_marks_reader(
     detector: Annotated[
         Path | None, typer.Option(help="Exported marks detector (ONNX), whose boxes are learnt from as well.")
     ] = None,
+    initial: Annotated[
+        Path | None, typer.Option(help="Exported mark classifier (ONNX) whose trunk a new run starts from.")
+    ] = None,
     options: MarksReaderOptions,
 ) -> None:
     """Train the reader of marks: what kind of mark a box shows, if any, and where it points.
@@ -263,7 +266,33 @@ def train_a_marks_reader(
     need_torch(options.device)
     from pmo_assets.training.loop.train_marks_reader import train_marks_reader
 
-    _show_run(run, train_marks_reader(run, *_pools(sources), options, detector))
+    _show_run(run, train_marks_reader(run, *_pools(sources), options, detector, initial))
+
+
+@train_app.command("quantise")
+@with_declared_options
+def quantise(
+    *,
+    detector: Annotated[Path, typer.Argument(help="Exported marks detector (ONNX); it is replaced.")],
+    sources: PictureSources,
+) -> None:
+    """Let an exported marks detector compute in 8-bit integers: half the time, half the bytes.
+
+    The range of each of its numbers is found on pictures of the training part. What scores are worth depends on the
+    weights: python benchmarks/score_marks.py --fit
+    """
+    need_torch()
+    from pmo_assets.pipeline.regions.marks_network import marks_input
+    from pmo_assets.training.architectures.quantised import write_quantised
+    from pmo_assets.training.synthetic.mark_examples import marks_example
+
+    pool, _ = _pools(sources)
+    frames = [marks_input(marks_example(4 * 10**9 + k, pool)[0])[0] for k in range(64)]
+    try:
+        difference = write_quantised(detector, detector, frames)
+    except (ValueError, ArithmeticError) as error:
+        raise CommandError(str(error)) from error
+    _show({"file": str(detector), "bytes": _size(detector), "difference": round(difference, 4)})
 
 
 @train_app.command("image-type")

@@ -1,7 +1,8 @@
 """The annotations in force, and digests of them that tell which batches must be made again when they change.
 
 `annotations` is one table for all batches. A batch takes its own articles' decisions from it: their digest
-stands in the metadata of `reviewed_panels`, so that an annotated article makes one batch stale, not all.
+stands in the metadata of the assets that apply them, so that an annotated article makes one batch stale, not all, and
+a decision about marks and regions nothing that lies before them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import functools
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import dagster as dg
@@ -30,7 +32,10 @@ ANNOTATIONS: Final = "annotations"
 """Name of the table of people's decisions, one for all batches."""
 
 REVIEWED: Final = "reviewed_panels"
-"""Name of the asset that applies them; its metadata hold a digest of those that it applied (`APPLIED_DIGEST`)."""
+"""Name of the first asset that applies them."""
+
+APPLIED_BY: Final[Mapping[str, str]] = MappingProxyType({REVIEWED: "figures", "marks": "regions", "regions": "regions"})
+"""Column of the decisions that an asset applies, by asset; its metadata hold a digest of these (`APPLIED_DIGEST`)."""
 
 FILES_DIGEST: Final = "files_digest"
 """Key of the metadata of `annotations`: the files it was made of."""
@@ -50,10 +55,12 @@ def published_annotations(settings: Settings, data_root: DataRoot) -> pl.DataFra
     return annotations_in_force(settings.model_copy(update={"apply_annotations": True}), data_root)
 
 
-def decisions_digest(annotations: pl.DataFrame, articles: Iterable[int]) -> str:
-    """Return a digest of people's decisions about some articles; "" if there are none."""
-    rows = annotations.filter(pl.col("article_id").is_in(list(articles))).drop("answers", "complete")
-    return hashlib.sha256(parquet_bytes(rows.sort("article_id"))).hexdigest()[:16] if rows.height else ""
+def decisions_digest(annotations: pl.DataFrame, articles: Iterable[int], asset: str) -> str:
+    """Return a digest of people's decisions about some articles that an asset applies; "" if there are none."""
+    column = APPLIED_BY[asset]
+    rows = annotations.filter(pl.col("article_id").is_in(list(articles)) & (pl.col(column).list.len() > 0))
+    said = rows.select("article_id", "name", column).sort("article_id")
+    return hashlib.sha256(parquet_bytes(said)).hexdigest()[:16] if said.height else ""
 
 
 def files_digest(files: Iterable[Path]) -> str:
@@ -69,12 +76,16 @@ def files_digest(files: Iterable[Path]) -> str:
 
 
 def applied_digest(metadata: Mapping[str, Any]) -> str:
-    """Return the digest of the decisions that a materialisation of `reviewed_panels` applied; "" if it has none."""
+    """Return the digest of the decisions that a materialisation applied; "" if it has none."""
     return str(metadata.get(APPLIED_DIGEST, ""))
 
 
-def decisions_in_force(settings: Settings, data_root: DataRoot) -> Callable[[Collection[str]], dict[str, str]]:
-    """Return a function of batches: digests of the decisions `reviewed_panels` has to apply, per batch; "" if none.
+Decisions = Mapping[str, str]
+"""Digests of the decisions that a batch's assets have to apply, by asset; assets that have none are left out."""
+
+
+def decisions_in_force(settings: Settings, data_root: DataRoot) -> Callable[[Collection[str]], dict[str, Decisions]]:
+    """Return a function of batches: the decisions that their assets have to apply, per batch.
 
     Nothing is read before its first call. Tables are read only of batches that have an annotated article; which
     articles a batch has is read once in the life of the process, because manifests never change.
@@ -82,15 +93,16 @@ def decisions_in_force(settings: Settings, data_root: DataRoot) -> Callable[[Col
     in_force = functools.cache(functools.partial(annotations_in_force, settings, data_root))
     known = _articles_read(data_root)
 
-    def of(batches: Collection[str]) -> dict[str, str]:
+    def of(batches: Collection[str]) -> dict[str, Decisions]:
         annotated, tables = set(in_force()["article_id"]), Tables(data_root)
-        digests = dict.fromkeys(batches, "")
+        digests: dict[str, Decisions] = {batch: {} for batch in batches}
         if annotated:
             known.update(BatchRegistry(data_root).articles([batch for batch in batches if batch not in known]))
             concerned = [b for b in batches if annotated & known.get(b, frozenset()) and tables.exists("figures", b)]
             figures = tables.read_batches("figures", concerned, ["article_id"]).unique()
             for (batch,), found in figures.group_by("batch"):
-                digests[str(batch)] = decisions_digest(in_force(), found["article_id"])
+                of_asset = {name: decisions_digest(in_force(), found["article_id"], name) for name in APPLIED_BY}
+                digests[str(batch)] = {name: digest for name, digest in of_asset.items() if digest}
         return digests
 
     return of

@@ -21,6 +21,7 @@ REJECTED_WARN = 0.1
 
 ROW_COUNT = "row_count"
 UNIQUE_IDS = "unique_ids"
+PAIRS = "pairs"
 BOXES_INSIDE = "boxes_inside_figure"
 SURVIVORS = "survivors"
 SPLITS = "splits"
@@ -126,6 +127,15 @@ SURVIVORS_CHECK = BatchCheck(
 def row_count_result(passed: bool, **counts: int) -> dg.AssetCheckResult:
     """Report whether rows account for all inputs, with the counts that were compared."""
     return dg.AssetCheckResult(check_name=ROW_COUNT, passed=passed, metadata=counts)
+
+
+def pairs_result(faults: Mapping[str, int]) -> dg.AssetCheckResult:
+    """Report whether every pair has a picture that goes out, a box in it, and a text; by what is wrong."""
+    return dg.AssetCheckResult(
+        check_name=PAIRS,
+        passed=not any(faults.values()),
+        metadata={name.replace(" ", "_"): count for name, count in faults.items()},
+    )
 
 
 def row_count(counts: Callable[[Made], Mapping[str, int]]) -> BatchCheck:

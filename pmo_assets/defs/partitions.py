@@ -38,8 +38,8 @@ def register_partitions(instance: dg.DagsterInstance, batches: Sequence[str], un
 def _note_absent_annotations(instance: dg.DagsterInstance) -> None:
     """Note that nothing is annotated, where nothing has been.
 
-    `reviewed_panels` follows from `annotations`, which most people never have; before each click on *Materialize all*
-    the UI would warn that an asset upstream is missing.
+    `reviewed_panels`, `marks` and `regions` follow from `annotations`, which most people never have; before each click
+    on *Materialize all* the UI would warn that an asset upstream is missing.
     """
     if not instance.fetch_materializations(dg.AssetKey(ANNOTATIONS), limit=1).records:
         note = dg.AssetMaterialization(ANNOTATIONS, description="Nothing has been annotated yet (PMO_ANNOTATIONS).")

@@ -7,6 +7,7 @@ drawing (`pmo_assets.viewing`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -23,6 +24,7 @@ from pmo_assets.records.figure_names import figure_words
 from pmo_assets.records.geometry import as_box, normalise
 from pmo_assets.records.step_output import figure_key
 from pmo_assets.records.stores import ObjectStore, PixelStore
+from pmo_assets.viewing.article_pictures import marked_panels
 from pmo_assets.viewing.captions import caption_picture
 from pmo_assets.viewing.comparisons import stacked
 from pmo_assets.viewing.overlays import (
@@ -36,6 +38,7 @@ from pmo_assets.viewing.overlays import (
     webp_bytes,
 )
 from pmo_assets.viewing.palette import ENTITY_STYLES, panel_colour
+from pmo_assets.viewing.region_overlays import region_picture
 
 Row = Mapping[str, Any]
 Pixels = NDArray[np.uint8]
@@ -332,6 +335,40 @@ def context_preview(
         "\n".join(texts), list(marked.items()), width=sheet.shape[1], font_size=14, legend=False, colours=colours
     )
     return stacked([sheet, words], gap=0)
+
+
+def regions_preview(
+    figures: pl.DataFrame,
+    reviewed: pl.DataFrame,
+    summaries: pl.DataFrame | None,
+    rows: Mapping[str, Sequence[Row]],
+    pixels: PixelStore,
+) -> Pixels | None:
+    """Return a figure with the marks of its panels, and the words and regions of them as far as they are made.
+
+    It is the figure with most phrases that mean marks; of those the one with most marks, the first of them.
+
+    Args:
+        figures: the table `figures`.
+        reviewed: the table `reviewed_panels`.
+        summaries: the table `panel_summaries`, whose mentions phrases stand in; None where no phrases are shown.
+        rows: of `marks`, `region_phrases` and `regions`, those that are made.
+        pixels: the figures' pictures.
+    """
+    marks, phrases = Counter[FigureKey](), Counter[FigureKey]()
+    for row in rows.get("marks", ()):
+        marks[_key(row)] += len(row["marks"])
+    for row in rows.get("region_phrases", ()):
+        phrases[_key(row)] += sum(bool(phrase["marks"]) for phrase in row["phrases"])
+    best = max(marks, key=lambda item: (phrases[item], marks[item]), default=None)
+    if best is None or not marks[best]:
+        return None
+    article, cluster = best
+    key = {"article_id": article, "image_cluster_id": cluster}
+    told = () if summaries is None else summaries.filter(**key).to_dicts()
+    panels = marked_panels(reviewed.filter(**key).sort("ordinal").to_dicts(), {**rows, "panel_summaries": told})
+    figure = figures.filter(**key).row(0, named=True)
+    return region_picture(_picture(figure, pixels), panels, max_side=640)
 
 
 def plot_metadata(context: Context, png: bytes, alternative: str) -> dg.MarkdownMetadataValue:

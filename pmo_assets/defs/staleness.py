@@ -15,7 +15,7 @@ from typing import Any, Final
 import dagster as dg
 
 from pmo_assets.configuration.remembered import differences
-from pmo_assets.defs.annotated import REVIEWED, applied_digest, decisions_in_force
+from pmo_assets.defs.annotated import APPLIED_BY, Decisions, applied_digest, decisions_in_force
 from pmo_assets.defs.graph import BatchGraph, graph_of_location
 from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
@@ -62,14 +62,14 @@ class Stages:
         parents: those upstream of each, in the order of the data's way.
         versions: of code and settings.
         losing: kind of thing that each can lose, for those that can.
-        decisions: function of batches: digests of the decisions that `reviewed_panels` has to apply, per batch.
+        decisions: function of batches: the decisions of people that their assets have to apply, per batch.
         provenances: says of an asset how its tables were made, of some batches or of all (`Tables.provenances`).
     """
 
     parents: Mapping[str, Sequence[str]]
     versions: Mapping[str, str | None]
     losing: Mapping[str, Losing] = field(default_factory=dict)
-    decisions: Callable[[Collection[str]], Mapping[str, str]] = lambda batches: dict.fromkeys(batches, "")
+    decisions: Callable[[Collection[str]], Mapping[str, Decisions]] = lambda batches: {batch: {} for batch in batches}
     provenances: Callable[[str, Collection[str] | None], Mapping[str, Provenance | None]] = lambda asset, batches: {}
 
 
@@ -98,14 +98,17 @@ def stages_of_location(defs: dg.Definitions, data_root: DataRoot, unit: Unit = A
 
 
 def out_of_date(
-    stages: Stages, made: Mapping[str, Materialised], decided: str, exists: Callable[[str], bool] = lambda name: True
+    stages: Stages,
+    made: Mapping[str, Materialised],
+    decided: Decisions,
+    exists: Callable[[str], bool] = lambda name: True,
 ) -> list[str]:
     """Return the assets of a batch that are not up to date, in the order of the data's way.
 
     Args:
         stages: the assets, as they would be made now.
         made: latest materialisation of each.
-        decided: digest of the decisions that `reviewed_panels` has to apply to the batch.
+        decided: the decisions of people that assets have to apply to the batch.
         exists: says of an asset whether its table is there.
     """
     stale: list[str] = []
@@ -118,7 +121,7 @@ def out_of_date(
             and all(
                 (upstream := made.get(parent)) is not None and _is_made_of(own, parent, upstream) for parent in parents
             )
-            and not (name == REVIEWED and own.applied != decided)
+            and not (name in APPLIED_BY and own.applied != decided.get(name, ""))
             and exists(name)
         )
         if not ok:
@@ -174,7 +177,7 @@ def _remembered(
             order: partition
             for partition, order in orders.items()
             if code_version_in(versions[partition]) is None
-            or (name == REVIEWED and applied_in(versions[partition]) is None)
+            or (name in APPLIED_BY and applied_in(versions[partition]) is None)
         }
         noted = _noted(instance, key, old)
         for partition, order in orders.items():
@@ -224,12 +227,12 @@ class Stale:
     Attributes:
         made: latest materialisations, by batch and asset.
         assets: stale assets by batch, in the order of the graph; batches that are up to date are left out.
-        decided: digest of the decisions that `reviewed_panels` has to apply, by batch.
+        decided: the decisions of people that assets have to apply, by batch.
     """
 
     made: Mapping[str, Mapping[str, Materialised]]
     assets: Mapping[str, Sequence[str]]
-    decided: Mapping[str, str]
+    decided: Mapping[str, Decisions]
 
     def batches(self, asset: str) -> list[str]:
         """Return the batches of which an asset was made and is stale."""
@@ -294,9 +297,11 @@ def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: s
             found["the code, a prompt or a network of the package"] += 1
         if old_options != options:
             found.update(_changed(instance, stale, asset, batch, now) or [NOT_NOTED])
-    if asset == REVIEWED:
+    if asset in APPLIED_BY:
         decided = {
-            applied: batch for batch in batches if (applied := stale.made[batch][asset].applied) != stale.decided[batch]
+            applied: batch
+            for batch in batches
+            if (applied := stale.made[batch][asset].applied) != stale.decided[batch].get(asset, "")
         }
         for batch in decided.values():
             found.update(_changed(instance, stale, asset, batch, now) or ["what people annotated"])
@@ -310,7 +315,7 @@ def _changed(instance: dg.DagsterInstance, stale: Stale, asset: str, batch: str,
     """Return the settings that changed since a batch's asset was made; empty if they were not noted then."""
     made: Materialised | None = stale.made[batch][asset]
     if (
-        made is None or made.provenance is None or asset == REVIEWED
+        made is None or made.provenance is None or asset in APPLIED_BY
     ):  # which decisions were in force stands in the event log only
         made = latest(instance, dg.AssetKey(asset), batch)
     before = made.metadata.get(MADE_WITH) if made is not None else None

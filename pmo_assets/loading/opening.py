@@ -53,7 +53,7 @@ def load(
     manifest = _manifest(root)
     if verify:
         _verify(root, sums)
-    release = Release(root, manifest, _shards(root, sums, split))
+    release = Release(root, manifest, _shards(root, sums, split, manifest))
     _ = release.panels  # reads the ends of its files: another form shows now
     return release
 
@@ -118,8 +118,10 @@ def _manifest(root: DataRoot) -> Mapping[str, Any]:
     return manifest
 
 
-def _shards(root: DataRoot, sums: Mapping[str, str], split: Split | None) -> dict[str, list[str] | None]:
-    """Return the Parquet files of each config, train before validation before test; None: not fetched.
+def _shards(
+    root: DataRoot, sums: Mapping[str, str], split: Split | None, manifest: Mapping[str, Any]
+) -> dict[str, list[str] | None]:
+    """Return the Parquet files of each config, train before validation before test; None: not fetched, or not made.
 
     Raises:
         ReleaseError: if some files of a config are there and others are not.
@@ -141,6 +143,9 @@ def _shards(root: DataRoot, sums: Mapping[str, str], split: Split | None) -> dic
                 "or name the split that is there (split=…)"
             )
         files[config] = None if missing else keys
+    counts = manifest.get("counts")
+    if not any(key.startswith("data/pairs/") for key in sums) and "pairs" not in (counts or {}):
+        files["pairs"] = None  # a release from before there were pairs
     return files
 
 

@@ -7,21 +7,29 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from pmo_assets.loading.errors import ReleaseError
 from pmo_assets.loading.rows import Rows
 from pmo_assets.loading.shards import Shard, ShardedTable
-from pmo_assets.loading.typed_rows import ROW_TYPES, Article, Figure, Panel
+from pmo_assets.loading.typed_rows import ROW_TYPES, Article, Figure, Pair, Panel, Split
+from pmo_assets.records.pairs import PICTURE_CONFIGS
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.release import CONFIGS, arrow_schema, release_tables
 from pmo_assets.tables.released import Config
 
-PICTURES: Mapping[Config, str | None] = {"panels": "panel_image", "figures": "figure_image", "articles": None}
+PICTURES: Mapping[Config, str | None] = {
+    "panels": "panel_image",
+    "figures": "figure_image",
+    "articles": None,
+    "pairs": None,
+}
 """The column of each config that holds a picture."""
 
 
@@ -35,6 +43,28 @@ class RowMaker:
     def __call__(self, row: int, facts: dict[str, Any], /) -> Any:
         """Return the record of a row's facts."""
         return ROW_TYPES[self.config].of(self.release, row, facts)
+
+
+class PairRows(Rows[Pair]):
+    """Pairs, read as they are asked for; their pictures stand in other configs."""
+
+    def _pictures_read(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        maker = self._make
+        assert isinstance(maker, RowMaker)
+        named = ("picture_config", "picture_row", "split")
+        read = pa.concat_tables([self._table.schema.empty_table().select(named), *self._table.tables(numbers, named)])
+        configs, splits = (np.asarray(read[name].to_pylist(), dtype=object) for name in ("picture_config", "split"))
+        rows = read["picture_row"].to_numpy()
+        groups, sizes = np.zeros(len(numbers), dtype=np.int64), np.zeros(0, dtype=np.int64)
+        for config in PICTURE_CONFIGS:
+            if not (configs == config).any():
+                continue
+            table = maker.release.picture_table(config)
+            for split in get_args(Split):
+                chosen = (configs == config) & (splits == split)
+                groups[chosen] = table.group_of(rows[chosen] + table.rows_of_split(split)[0]) + len(sizes)
+            sizes = np.concatenate([sizes, table.picture_bytes()])
+        return groups, sizes
 
 
 class Release:
@@ -98,6 +128,10 @@ class Release:
     def _articles_table(self) -> ShardedTable:
         return self._opened("articles")
 
+    @functools.cached_property
+    def _pairs_table(self) -> ShardedTable:
+        return self._opened("pairs")
+
     def _table(self, config: str) -> ShardedTable:
         if config not in CONFIGS:
             raise ValueError(f"there is no config {config!r}: one of {', '.join(CONFIGS)}")
@@ -140,6 +174,16 @@ class Release:
         """The articles of which a panel is in the dataset."""
         return self._rows("articles")
 
+    @property
+    def pairs(self) -> Rows[Pair]:
+        """Figures, panels and regions, each with each of its texts: `filter(level="panel", text_kind="subcaption")`.
+
+        Raises:
+            ReleaseError: if the release was made before there were pairs.
+        """
+        table = self._table("pairs")
+        return PairRows(table, RowMaker(self, "pairs"), range(len(table)))
+
     @functools.cached_property
     def duplicates(self) -> pl.DataFrame:
         """Panels that look the same, in groups, over all splits (`tables.release.PanelDuplicates`).
@@ -167,6 +211,25 @@ class Release:
     def picture_of(self, config: str, row: int) -> bytes | None:
         """Return the picture of a row as a file (PNG or WebP); None where it is withheld."""
         return self._table(config).picture_of(row)
+
+    def picture_table(self, config: str) -> ShardedTable:
+        """Return the files of a config with the pictures of pairs; "figures" or "panels"."""
+        return self._table(config)
+
+    def picture_in_split(self, config: str, split: Split, row: int) -> bytes | None:
+        """Return the picture of a row, counted among those of its split; None where it is withheld.
+
+        Raises:
+            ReleaseError: if there is no such row.
+        """
+        table = self._table(config)
+        first, end = table.rows_of_split(split)
+        if not 0 <= row < end - first:
+            raise ReleaseError(
+                f"{self.folder} has no row {row} of {config} in {split}: its files are not of one release, fetch it "
+                "again"
+            )
+        return table.picture_of(first + row)
 
     def article_of(self, article_id: int) -> Article:
         """Return an article.

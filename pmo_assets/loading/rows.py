@@ -77,7 +77,7 @@ class Rows(Sequence[Record], Generic[Record]):
         return np.asarray(self._rows, dtype=np.int64)
 
     def _of(self, rows: range | NDArray[np.int64]) -> Rows[Record]:
-        return Rows(self._table, self._make, rows)
+        return type(self)(self._table, self._make, rows)
 
     def filter(self, *conditions: pl.Expr | pc.Expression, **values: Any) -> Rows[Record]:
         """Return the rows that fulfil all conditions, in the same order; no picture is read.
@@ -136,18 +136,13 @@ class Rows(Sequence[Record], Generic[Record]):
         Row groups come in random order; rows are mixed within as many of them as are kept in memory at once. With
         `DataLoader(…, shuffle=True)` instead, nearly every row reads a row group.
         """
-        chance = np.random.default_rng(seed)
         numbers = self._numbers()
-        groups = self._table.group_of(numbers)
-        present = chance.permutation(np.unique(groups))
-        sizes = self._table.picture_bytes()[present]
-        # a window ends where what is kept would be exceeded, with half of it in reserve
-        windows = (np.cumsum(sizes) - sizes) // (KEPT_PICTURE_BYTES // 2) if len(sizes) else sizes
-        window_of = np.zeros(int(present.max(initial=0)) + 1, dtype=np.int64)
-        window_of[present] = windows
-        mixed = chance.permutation(len(numbers))
-        order = np.argsort(window_of[groups[mixed]], kind="stable")
-        return self._of(numbers[mixed[order]])
+        groups, sizes = self._pictures_read(numbers)
+        return self._of(numbers[_mixed(groups, sizes, np.random.default_rng(seed))])
+
+    def _pictures_read(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the row group that the picture of each row is read with, and the bytes of the pictures of each."""
+        return self._table.group_of(numbers), self._table.picture_bytes()
 
     def to_arrow(self, columns: Sequence[str] | None = None, *, pictures: bool = False) -> pa.Table:
         """Return the rows as an Arrow table, all in memory.
@@ -167,6 +162,24 @@ class Rows(Sequence[Record], Generic[Record]):
         table = pl.from_arrow(self.to_arrow(columns, pictures=pictures))
         assert isinstance(table, pl.DataFrame)
         return table
+
+
+def _mixed(groups: NDArray[np.int64], sizes: NDArray[np.int64], chance: np.random.Generator) -> NDArray[np.int64]:
+    """Return an order of rows that is random, and reads about as many row groups at once as are kept.
+
+    Args:
+        groups: row group of each row.
+        sizes: bytes of each row group.
+        chance: to draw from.
+    """
+    present = chance.permutation(np.unique(groups))
+    kept = sizes[present]
+    # a window ends where what is kept would be exceeded, with half of it in reserve
+    windows = (np.cumsum(kept) - kept) // (KEPT_PICTURE_BYTES // 2) if len(kept) else kept
+    window_of = np.zeros(int(present.max(initial=0)) + 1, dtype=np.int64)
+    window_of[present] = windows
+    mixed = chance.permutation(len(groups))
+    return mixed[np.argsort(window_of[groups[mixed]], kind="stable")]
 
 
 def _equals(name: str, value: Any) -> pl.Expr:

@@ -157,6 +157,16 @@ class ShardedTable:
         """Return the row group (numbered over all files) of each row."""
         return np.searchsorted(self.starts, rows, side="right") - 1
 
+    def rows_of_split(self, split: str) -> tuple[int, int]:
+        """Return the first row of a split and the one after its last."""
+        before = found = 0
+        for shard in self.shards:
+            if shard.key.rpartition("/")[2].startswith(f"{split}-"):
+                found += sum(shard.rows)
+            elif not found:
+                before += sum(shard.rows)
+        return before, before + found
+
     def picture_bytes(self) -> NDArray[np.int64]:
         """Return the uncompressed size of the pictures of each row group."""
         return np.array([size for shard in self.shards for size in shard.picture_bytes], dtype=np.int64)

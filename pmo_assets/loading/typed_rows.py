@@ -21,6 +21,7 @@ from pmo_assets.loading.shown import in_notebook
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import Box, as_box, crop_box
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.records.pairs import PairLevel, PictureConfig, TextKind
 from pmo_assets.records.panels import PanelAnnotation, PanelImage, PrintedIdentifier
 from pmo_assets.tables.context import (
     mention_places,
@@ -42,6 +43,10 @@ class RowSource(Protocol):
 
     def picture_of(self, config: str, row: int) -> bytes | None:
         """Return the picture of a row as a file; None where it is withheld."""
+        ...
+
+    def picture_in_split(self, config: str, split: Split, row: int) -> bytes | None:
+        """Return the picture of a row, counted among those of its split; None where it is withheld."""
         ...
 
     def figure_of(self, article_id: int, image_cluster_id: str) -> Figure:
@@ -73,13 +78,6 @@ class _Row:
     license_url: str | None
     commercial_use: bool
     attribution: str
-    title: str | None
-    authors: tuple[str, ...] | None
-    journal: str | None
-    year: int | None
-    doi: str | None
-    article_url: str | None
-    article_version: int
     _source: RowSource = field(repr=False, compare=False)
     _row: int = field(repr=False, compare=False)
     _more: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
@@ -109,7 +107,41 @@ class _Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pictured(_Row):
+class _Credited(_Row):
+    """Rows that say of their article what a citation says."""
+
+    title: str | None
+    authors: tuple[str, ...] | None
+    journal: str | None
+    year: int | None
+    doi: str | None
+    article_url: str | None
+    article_version: int
+
+
+def _decoded(row: _Row, picture: bytes | None) -> PIL.Image.Image:
+    """Return the picture of a row, RGB.
+
+    Raises:
+        Withheld: if there is none.
+        ReleaseError: if it is damaged.
+    """
+    if picture is None:
+        raise Withheld(
+            f"the licence of article {row.article_id} ({row.license or 'none is stated'}) does not allow to pass "
+            "on its picture, so the release withholds it; `pmo release fill-null FILE` restores it from a copy of "
+            "the article, or leave such rows out: .filter(pl.col('license').is_in([…]))"
+        )
+    try:
+        return PIL.Image.open(io.BytesIO(picture)).convert("RGB")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise ReleaseError(
+            f"the picture of {row} is damaged ({error}): pmo_assets.load(…, verify=True) says in which file"
+        ) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pictured(_Credited):
     """Rows with a picture; `rights_statement` says of rights in it that are not the article's."""
 
     image_cluster_id: str
@@ -138,19 +170,7 @@ class _Pictured(_Row):
             Withheld: if the licence does not allow to pass it on.
             ReleaseError: if it is damaged.
         """
-        picture = self.picture()
-        if picture is None:
-            raise Withheld(
-                f"the licence of article {self.article_id} ({self.license or 'none is stated'}) does not allow to pass "
-                "on its picture, so the release withholds it; `pmo release fill-null FILE` restores it from a copy of "
-                "the article, or leave such rows out: .filter(pl.col('license').is_in([…]))"
-            )
-        try:
-            return PIL.Image.open(io.BytesIO(picture)).convert("RGB")
-        except (OSError, SyntaxError, ValueError) as error:
-            raise ReleaseError(
-                f"the picture of {self} is damaged ({error}): pmo_assets.load(…, verify=True) says in which file"
-            ) from error
+        return _decoded(self, self.picture())
 
     def pixels(self) -> NDArray[np.uint8]:
         """Return the picture as (height, width, 3) uint8 RGB.
@@ -314,7 +334,7 @@ class Figure(_Pictured):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Article(_Row):
+class Article(_Credited):
     """An article of which a panel is in the dataset: a row of the config `articles`.
 
     Attributes:
@@ -353,8 +373,85 @@ class Article(_Row):
         return self._source.panels_of(self.article_id)
 
 
-ROW_TYPES: dict[str, type[Panel] | type[Figure] | type[Article]] = {
-    row_type.CONFIG: row_type for row_type in (Panel, Figure, Article)
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Pair(_Row):
+    """A figure, panel or region with one of its texts: a row of the config `pairs`.
+
+    `box` is (left, top, right, bottom) as fractions of the picture, `figure_box` of the figure. The text is the
+    article's, unless it is `generated`. No pair is withheld.
+    """
+
+    CONFIG: ClassVar[str] = "pairs"
+
+    pair_id: str
+    level: PairLevel
+    text_kind: TextKind
+    text: str
+    generated: bool
+    confidence: float | None
+    picture_config: PictureConfig
+    picture_row: int
+    box: Box
+    figure_box: Box
+    image_cluster_id: str
+    figure_id: str
+    panel_id: str | None
+    region_id: str | None
+    panel_name: str | None
+    figure_panels: int
+
+    def __repr__(self) -> str:
+        return f"<Pair {self.region_id or self.panel_id or self.figure_id} {self.text_kind}{_shortly(self.text)}>"
+
+    def picture(self) -> bytes | None:
+        """Return the picture that the box lies in as a file (PNG or WebP): the figure's, or the panel's."""
+        return self._source.picture_in_split(self.picture_config, self.split, self.picture_row)
+
+    def image(self) -> PIL.Image.Image:
+        """Return the picture that the box lies in, RGB: the figure's, or the panel's.
+
+        Raises:
+            ReleaseError: if it is damaged, or its config was not fetched.
+        """
+        return _decoded(self, self.picture())
+
+    def crop(self) -> PIL.Image.Image:
+        """Return what the text is of, RGB: a region cut out of its panel's picture, else the whole picture.
+
+        Raises:
+            ReleaseError: see `image`.
+        """
+        picture = self.image()
+        return picture if self.level != "region" else picture.crop(crop_box(self.box, *picture.size))
+
+    def pixels(self) -> NDArray[np.uint8]:
+        """Return `crop` as (height, width, 3) uint8 RGB."""
+        return np.asarray(self.crop())
+
+    @property
+    def figure(self) -> Figure:
+        """The figure."""
+        return self._source.figure_of(self.article_id, self.image_cluster_id)
+
+    @property
+    def panel(self) -> Panel | None:
+        """The panel; None for a figure."""
+        panels = self._source.panels_of(self.article_id, self.image_cluster_id)
+        return next((panel for panel in panels if panel.panel_id == self.panel_id), None)
+
+    @property
+    def article(self) -> Article:
+        """The article."""
+        return self._source.article_of(self.article_id)
+
+    def _repr_html_(self) -> str:
+        buffer = io.BytesIO()
+        self.crop().save(buffer, "PNG")
+        return in_notebook(repr(self), buffer.getvalue(), self.text, self.license, self.attribution, None)
+
+
+ROW_TYPES: dict[str, type[Panel] | type[Figure] | type[Article] | type[Pair]] = {
+    row_type.CONFIG: row_type for row_type in (Panel, Figure, Article, Pair)
 }
 """Record type of each config."""
 
@@ -367,7 +464,7 @@ def _as_field(name: str, value: Any) -> Any:
     """Return a column's value as the record holds it."""
     if value is None:
         return None
-    if name.endswith("_box"):
+    if name == "box" or name.endswith("_box"):
         return as_box(value)
     if name == "images":
         return panel_images(value)

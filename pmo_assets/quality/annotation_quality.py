@@ -1,4 +1,4 @@
-"""`annotation_quality`: how far people agree with each other, and what their audit of the machine came to."""
+"""`annotation_quality`: how far people agree, what their audit came to, how far marks and regions are from theirs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pmo_assets.annotation.annotations import AnnotatedArticle, article_of_row
+import polars as pl
+
+from pmo_assets.annotation.annotations import AnnotatedArticle, article_number, article_of_row
 from pmo_assets.annotation.cases import is_judged, stratum
 from pmo_assets.quality.metrics.agreement import (
     PairAgreement,
@@ -18,6 +20,7 @@ from pmo_assets.quality.metrics.agreement import (
     pair_number,
 )
 from pmo_assets.quality.metrics.metric import Metric, mean
+from pmo_assets.quality.metrics.regions import machine_metrics
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
 from pmo_assets.release.selection import current_articles
 from pmo_assets.storage.parquet import read_parquet
@@ -42,7 +45,7 @@ def answered_articles(tables: Tables) -> list[AnnotatedArticle]:
     if not has_annotations(tables.data_root):
         return []
     rows = read_parquet(tables.data_root, quality_key("annotations")).to_dicts()
-    return [article for article in map(article_of_row, rows) if article.answers]
+    return [article for article in map(article_of_row, rows) if article.answers or article.region_answers]
 
 
 def assembly_sizes(tables: Tables) -> dict[str, int]:
@@ -55,6 +58,26 @@ def assembly_sizes(tables: Tables) -> dict[str, int]:
             if number in wanted and is_judged(subcaption, goes_on):
                 sizes[stratum(assembly)] += 1
     return dict(sizes)
+
+
+def decided_rows(tables: Tables, articles: Sequence[AnnotatedArticle], name: str) -> list[dict[str, Any]]:
+    """Return the rows of `marks` or `regions` of the articles whose marks and regions people decided."""
+    wanted = {article_number(article.article_id) for article in articles if article.regions}
+    found: list[dict[str, Any]] = []
+    for batch, numbers in current_articles(tables, "panel_assembly").items():
+        chosen = sorted(wanted & set(numbers))
+        if chosen and tables.exists(name, batch):
+            found += tables.read(name, batch).filter(pl.col("article_id").is_in(chosen)).to_dicts()
+    return found
+
+
+def _whole_figures(articles: Sequence[AnnotatedArticle]) -> set[tuple[int, str]]:
+    return {
+        (article_number(article.article_id), figure.image_cluster_id)
+        for article in articles
+        for figure in article.regions
+        if figure.purpose == "full" and figure.image_cluster_id is not None
+    }
 
 
 def _row(number: int, item: PairAgreement) -> dict[str, Any]:
@@ -74,12 +97,19 @@ def _row(number: int, item: PairAgreement) -> dict[str, Any]:
     }
 
 
-def annotations_measured(articles: Sequence[AnnotatedArticle], sizes: Mapping[str, int]) -> AnnotationsMeasured:
-    """Measure how far people agree.
+def annotations_measured(
+    articles: Sequence[AnnotatedArticle],
+    sizes: Mapping[str, int],
+    marks: Sequence[Mapping[str, Any]] = (),
+    regions: Sequence[Mapping[str, Any]] = (),
+) -> AnnotationsMeasured:
+    """Measure how far people agree, and how far the machine's marks and regions are from theirs.
 
     Args:
         articles: with answers.
         sizes: panels by who assigned them (`assembly_sizes`).
+        marks: rows of `marks` of these articles (`decided_rows`).
+        regions: rows of `regions` of these articles.
     """
     pairs = [pair_agreement(pair) for pair in answer_pairs(articles)]
     verdicts = {name: dict(counts) for name, counts in audit_verdicts(articles).items()}
@@ -89,4 +119,5 @@ def annotations_measured(articles: Sequence[AnnotatedArticle], sizes: Mapping[st
         else []
     )
     rows = [_row(number, item) for number, item in enumerate(pairs)]
-    return AnnotationsMeasured(annotation_metrics(articles, sizes), rows, plots)
+    of_machine = machine_metrics(marks, regions, _whole_figures(articles))
+    return AnnotationsMeasured([*annotation_metrics(articles, sizes), *of_machine], rows, plots)

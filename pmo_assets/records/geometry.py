@@ -189,3 +189,17 @@ def crop_box(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
     left, top = min(max(round(box[0] * width), 0), width - 1), min(max(round(box[1] * height), 0), height - 1)
     right, bottom = min(max(round(box[2] * width), left + 1), width), min(max(round(box[3] * height), top + 1), height)
     return left, top, right, bottom
+
+
+def box_in_picture(box: Box, crop: Box, width: int, height: int) -> Box:
+    """Return a box as fractions of the picture that was cut out of a figure; outside of 0..1 where it reaches out.
+
+    Args:
+        box: normalised to the figure.
+        crop: what was cut out, normalised to the figure; the picture shows its whole pixels (`crop_box`).
+        width: of the figure, in pixels.
+        height: of the figure, in pixels.
+    """
+    left, top, right, bottom = crop_box(crop, width, height)
+    shown = (float(left), float(top), float(right), float(bottom))
+    return normalise((box[0] * width, box[1] * height, box[2] * width, box[3] * height), shown)

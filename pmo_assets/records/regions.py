@@ -6,6 +6,7 @@ how anything is found (`pipeline.regions`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -26,10 +27,10 @@ MARK_COLOURS: Final[tuple[MarkColour, ...]] = (
     "white", "black", "grey", "red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink", "brown",
 )  # fmt: skip
 
-MarkSource = Literal["vector", "text", "pixels"]
-"""Where a mark was seen: the PDF's drawing operators, its live text ("*"), the pixels."""
+MarkSource = Literal["vector", "text", "pixels", "person"]
+"""Where a mark was seen: the PDF's drawing operators, its live text ("*"), the pixels; or a person decided it."""
 
-MARK_SOURCES: Final[tuple[MarkSource, ...]] = ("vector", "text", "pixels")
+MARK_SOURCES: Final[tuple[MarkSource, ...]] = ("vector", "text", "pixels", "person")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +110,10 @@ class RegionPhrase:
     undecided: str | None = None
 
 
-RegionSource = Literal["marks", "model", "marks and model"]
-"""What a region's box comes from: marks, a vision-language model, or both, fused."""
+RegionSource = Literal["marks", "model", "marks and model", "person"]
+"""What a region's box comes from: marks, a vision-language model, or both, fused; or a person decided it."""
 
-REGION_SOURCES: Final[tuple[RegionSource, ...]] = ("marks", "model", "marks and model")
+REGION_SOURCES: Final[tuple[RegionSource, ...]] = ("marks", "model", "marks and model", "person")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,8 @@ class Region:
         box: normalised [l, t, r, b] in the figure.
         marks: positions of the marks that show it, among those of the panel's images.
         phrase: position of the phrase that tells of it, among the panel's; None without one.
-        text: fragment of subcaption or mention, verbatim; None without a phrase.
+        text: fragment of subcaption or mention, verbatim; None without a phrase. Of the figure's caption, too, where a
+            person decided it.
         description: of a vision-language model; None when none was asked or none fitted.
         source: of the box.
         confidence: 0..1: of the marks' probabilities and of the link to the phrase.
@@ -136,3 +138,31 @@ class Region:
     description: str | None
     source: RegionSource
     confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class PanelRegions:
+    """All that is known of a panel's marks.
+
+    Attributes:
+        marks: of its images.
+        phrases: of its texts that name marks.
+        regions: that both show.
+    """
+
+    marks: tuple[Mark, ...] = ()
+    phrases: tuple[RegionPhrase, ...] = ()
+    regions: tuple[Region, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Say whether there is anything."""
+        return bool(self.marks or self.phrases or self.regions)
+
+
+def region_numbers(regions: Sequence[Region], first: int = 1) -> tuple[int, ...]:
+    """Return the number of each region for people, from `first` on.
+
+    What the same marks show in the same box has one number, whatever number of phrases names it.
+    """
+    known: dict[tuple[Box, tuple[int, ...]], int] = {}
+    return tuple(known.setdefault((region.box, region.marks), first + len(known)) for region in regions)

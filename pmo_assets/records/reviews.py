@@ -6,20 +6,21 @@ Boxes are normalised to the figure, [left, top, right, bottom].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from pmo_assets.records.figure import PageBox
-from pmo_assets.records.geometry import Box
+from pmo_assets.records.geometry import Box, Point
 from pmo_assets.records.image_types import ImageType
+from pmo_assets.records.regions import MarkColour, MarkKind
 
 Purpose = Literal["full", "resolve", "audit"]
 """Why people looked: to annotate a whole article, to decide an undecided case, to judge what the machine assigned."""
 
-DecidedField = Literal["figure", "caption", "panels", "identifiers", "subcaptions", "images"]
+DecidedField = Literal["figure", "caption", "panels", "identifiers", "subcaptions", "images", "marks", "regions"]
 """Fields that an answer can decide; those that it does not decide stay the machine's."""
 
 ALL_FIELDS: Final[tuple[DecidedField, ...]] = ("figure", "caption", "panels", "identifiers", "subcaptions", "images")
-"""Fields decided by a full annotation that names none."""
+"""Fields decided by a full annotation that names none. Marks and regions are decided apart (`DecidedRegions`)."""
 
 Verdict = Literal["right", "wrong", "not evaluable"]
 """Verdict of an audit on a panel's subcaption (paper, Results: 88 %, 6 %, 6 %)."""
@@ -100,3 +101,73 @@ class DecidedFigure:
     caption: str | None
     panels: tuple[DecidedPanel, ...]
     review: Review | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedMark:
+    """A mark as people see it.
+
+    Attributes:
+        kind: of mark.
+        colour: None where it has several.
+        box: normalised to the figure.
+        tip: normalised (x, y) in the figure where an arrow or arrowhead points; None for other kinds.
+        label: letters or numbers printed beside it; None without.
+    """
+
+    kind: MarkKind
+    colour: MarkColour | None
+    box: Box
+    tip: Point | None
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedRegion:
+    """A region as people see it: box in the figure, words of the article or None, positions of the marks that show
+    it among the panel's decided ones."""
+
+    box: Box
+    text: str | None
+    marks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedPanelRegions:
+    """All marks and regions of a panel as people see them; identifier and box are the panel's as they saw it."""
+
+    identifier: str | None
+    box: Box
+    marks: tuple[DecidedMark, ...]
+    regions: tuple[DecidedRegion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedRegions:
+    """The marks and regions of a figure's panels as people see them; panels that are not here stay the machine's."""
+
+    label: str | None
+    image_cluster_id: str | None
+    figure_locations: tuple[PageBox, ...]
+    panels: tuple[DecidedPanelRegions, ...]
+    review: Review | None = None
+
+
+class Decided(Protocol):
+    """What tells which figure a decision is about: `DecidedFigure` and `DecidedRegions`."""
+
+    @property
+    def label(self) -> str | None:
+        """Label as people read it."""
+
+    @property
+    def image_cluster_id(self) -> str | None:
+        """Name of the figure; None for one that only people found."""
+
+    @property
+    def figure_locations(self) -> tuple[PageBox, ...]:
+        """Places on the pages where people saw it."""
+
+    @property
+    def review(self) -> Review | None:
+        """Who decided it, when, and how the figure looked; None for an annotation that says nothing of its making."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.records.defaults import CREATOR, REPOSITORY
+from pmo_assets.release.pair_numbers import PairCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class ConfigFacts:
     """A config of the hub's folder.
 
     Attributes:
-        name: "panels", "figures" or "articles" (`tables.release.release_tables` has its schema).
+        name: "panels", "figures", "articles" or "pairs" (`tables.release.release_tables` has its schema).
         files: its shards by split, splits in the order train, validation, test; only splits that have rows.
     """
 
@@ -117,6 +118,7 @@ class ReleaseFacts:
         journals: number of journals that the articles are from.
         years: first and last year of publication; None when none is known.
         side_tables: the Parquet files beside the configs: duplicates, splits, withheld, …
+        pairs: numbers of the pairs of regions and texts.
         creator: who makes the release, as it is to be cited: a group's or a person's name.
         repository: its future name on the hub, "owner/name"; the card's examples read it by that name.
     """
@@ -141,5 +143,6 @@ class ReleaseFacts:
     journals: int
     years: tuple[int, int] | None
     side_tables: Sequence[ReleaseFile] = ()
+    pairs: PairCounts = field(default_factory=PairCounts)
     creator: str = CREATOR
     repository: str = REPOSITORY

@@ -28,6 +28,7 @@ from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
 from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, GALLERY_FOLDER, HUB, RELEASE_KEY
+from pmo_assets.release.pair_numbers import PairCounts
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED, read_retractions
 from pmo_assets.release.selection import Selection, articles_under
@@ -341,6 +342,7 @@ def _manifest(
             "noncommercial_left_out": counts.noncommercial_left_out,
             **{f"{split}_articles": count for split, count in groups.facts.articles.items()},
             **{f"{split}_panels": count for split, count in groups.facts.panels.items()},
+            **PairCounts(counts.pairs, counts.paired).as_counts(),
         },
         files=list(files),
     )
@@ -391,6 +393,7 @@ def _facts(
         statistics=statistics,
         journals=len(counts.journals),
         years=(min(counts.years), max(counts.years)) if counts.years else None,
+        pairs=PairCounts(counts.pairs, counts.paired),
         side_tables=[
             ReleaseFile(file.path.removeprefix("hub/"), file.sha256, file.size, file.rows or 0, arrow_bytes=0)
             for file in manifest.files

@@ -10,6 +10,14 @@ from pmo_assets.pipeline.dataset.identity import RETRACTION
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.packages import REGISTRATION_STAGE, article_words
 from pmo_assets.release.keys import REJECTION_PAGES, rejection_page_key
+from pmo_assets.release.pair_numbers import (
+    PAIR_HEADER,
+    PANEL2PATCH_HEADER,
+    PANEL2PATCH_REMARK,
+    PairCounts,
+    pair_cells,
+    panel2patch_cells,
+)
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.statistics.counting import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
 from pmo_assets.release.statistics.views import (
@@ -32,7 +40,7 @@ from pmo_assets.release.statistics.views import (
     year_counts,
 )
 from pmo_assets.release.statistics.waterfall import Waterfall
-from pmo_assets.release.versions import version_facts
+from pmo_assets.release.versions import read_manifest, released_versions, version_facts
 from pmo_assets.release.writing import is_noncommercial
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.palette import ENTITY_STYLES, image_type_colour
@@ -126,12 +134,35 @@ def release_summary(
                 PageTable("Licences and commercial use", LICENCE_HEADER, tuple(licence_cells(statistics))),
                 PageTable("Pictures, words, confidence", SPREAD_HEADER, tuple(picture_cells(statistics))),
                 PageTable("What the running text says of panels", CONTEXT_HEADER, tuple(context_cells(statistics))),
+                *pair_tables(tables, out.articles),
                 batch_table(statistics),
                 duplicates_table(selection),
                 withheld_table(selection),
                 conflicts_table(selection),
             )
             if table.rows
+        ),
+    )
+
+
+def pair_tables(tables: Tables, articles: int) -> tuple[PageTable, ...]:
+    """Return the numbers of the newest release's pairs as tables; none where it has no pairs.
+
+    Args:
+        tables: the tables below the data root of the releases.
+        articles: of the release.
+    """
+    versions = released_versions(tables.data_root)
+    counts = PairCounts.of(read_manifest(tables.data_root, versions[-1]).counts) if versions else None
+    if counts is None:
+        return ()
+    return (
+        PageTable("Pairs of picture and text", PAIR_HEADER, tuple(pair_cells(counts))),
+        PageTable(
+            "Figures, panels and regions with a text, beside Panel2Patch",
+            PANEL2PATCH_HEADER,
+            tuple(panel2patch_cells(counts, articles)),
+            PANEL2PATCH_REMARK,
         ),
     )
 

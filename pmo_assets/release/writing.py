@@ -26,6 +26,7 @@ from pmo_assets.pipeline.dataset.hub_rows import (
     with_joined,
 )
 from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns, without_forbidden
+from pmo_assets.pipeline.dataset.pair_rows import FROM_FIGURES, FROM_PANELS, hub_pairs
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.stores import Picture, StorageError
@@ -72,7 +73,10 @@ class ReleaseOptions:
 
 @dataclass
 class ReleaseCounts:
-    """Counts taken while a release was written."""
+    """Counts taken while a release was written.
+
+    Of them `pairs` counts rows by level and kind of text, `paired` the figures, panels and regions that have any.
+    """
 
     panels: int = 0
     figures: int = 0
@@ -85,6 +89,8 @@ class ReleaseCounts:
     assembly: Counter[str] = field(default_factory=Counter)
     journals: set[str] = field(default_factory=set)
     years: set[int] = field(default_factory=set)
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    paired: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,7 @@ class _Writers:
             for config in CONFIGS
             for split in SPLITS
         }
+        self.rows: Counter[tuple[str, str]] = Counter()  # of configs and splits, as far as they were given
         self.withheld = writer("hub/withheld.parquet", arrow_schema(WithheldPanels), None, False, shard_bytes=None)
         self.index = writer("rows.parquet", arrow_schema(RowIndex), None, False, shard_bytes=None)
 
@@ -231,9 +238,9 @@ def _arrow(table: pl.DataFrame) -> pa.Table:
     return table.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
-def _facts(table: pl.DataFrame, options: ReleaseOptions) -> pa.Table:
-    """Return rows of a release as Arrow, nulls where a licence forbids redistribution."""
-    return _arrow(without_forbidden(table) if options.withhold else table)
+def _licensed(table: pl.DataFrame, options: ReleaseOptions) -> pl.DataFrame:
+    """Return rows of a release with nulls where a licence forbids redistribution."""
+    return without_forbidden(table) if options.withhold else table
 
 
 def _write_batch(
@@ -259,10 +266,11 @@ def _write_batch(
     packages = tables.read("article_packages", batch, ["article_id", "name", "pdf", "xml"])
     sources = {row["article_id"]: row for row in packages.iter_rows(named=True)}
     writers.index.add(_arrow(row_digests(rows)))
-    published = _facts(published_rows(rows), options)
-    panels = _facts(hub_panels(rows, splits, groups), options)
-    whole = _facts(figures.drop("pdf_figure_id"), options)
-    own = _facts(articles, options)
+    published = _arrow(_licensed(published_rows(rows), options))
+    licensed_panels = _licensed(hub_panels(rows, splits, groups), options)
+    licensed_figures = _licensed(figures.drop("pdf_figure_id"), options)
+    panels, whole = _arrow(licensed_panels), _arrow(licensed_figures)
+    own = _arrow(_licensed(articles, options))
     panel_store, figure_store = (ParquetPixels(tables.data_root, store, batch) for store in ("panels", "figures"))
     panel_ids, figure_ids = rows["panel_id"].to_list(), figures["pdf_figure_id"].to_list()
     clusters, captions = figures["image_cluster_id"].to_list(), figures["caption"].to_list()
@@ -270,6 +278,12 @@ def _write_batch(
     # By figure, not by article: a figure may have an owner and a licence of its own.
     closed = [withheld(code) for code in rows["license"]]
     closed_figures = [withheld(code) for code in figures["license"]]
+    _write_pairs(
+        writers,
+        _numbered(writers, "figures", licensed_figures, closed_figures, options, pictures=options.figure_pictures),
+        _numbered(writers, "panels", licensed_panels, closed, options),
+        counts,
+    )
     facts = articles.select("article_id", "split").iter_rows()
     for place, (at, of, (article_id, split)) in enumerate(zip(_spans(rows), _spans(figures), facts, strict=True)):
         hidden = [shut and options.withhold for shut in closed[at]]
@@ -296,6 +310,44 @@ def _write_batch(
             shut = texts.slice(at.start, count).filter(pl.Series(closed[at]))
             listed = _withheld(shut, captions[of], clusters[of], drawn, sources[article_id])
             writers.withheld.add(listed)
+
+
+def _numbered(
+    writers: _Writers,
+    config: str,
+    rows: pl.DataFrame,
+    closed: Sequence[bool],
+    options: ReleaseOptions,
+    *,
+    pictures: bool = True,
+) -> pl.DataFrame:
+    """Return what pairs are made of, for rows that are about to be written to a config.
+
+    Args:
+        writers: of the release.
+        config: "figures" or "panels".
+        rows: of the batch, with licences applied.
+        closed: whether the licence of each forbids passing on its picture.
+        options: of the release.
+        pictures: the config has pictures.
+    """
+    columns = FROM_FIGURES if config == "figures" else FROM_PANELS
+    before = [writers.rows[config, split] for split in rows["split"]]
+    numbered = rows.select(columns).with_columns(
+        picture_row=pl.int_range(pl.len()).over("split") + pl.Series(before, dtype=pl.Int64),
+        has_picture=pl.Series([pictures and not (shut and options.withhold) for shut in closed], dtype=pl.Boolean),
+    )
+    writers.rows.update((config, split) for split in rows["split"])
+    return numbered
+
+
+def _write_pairs(writers: _Writers, figures: pl.DataFrame, panels: pl.DataFrame, counts: ReleaseCounts) -> None:
+    pairs = hub_pairs(figures, panels)
+    for split in SPLITS:
+        writers.configs["pairs", split].add(_arrow(pairs.filter(pl.col("split") == split)))
+    counts.pairs.update(pairs.select("level", "text_kind").iter_rows())
+    for level, key in {"figure": "figure_id", "panel": "panel_id", "region": "region_id"}.items():
+        counts.paired[level] += pairs.filter(pl.col("level") == level)[key].n_unique()
 
 
 def _spans(rows: pl.DataFrame) -> Iterator[slice]:

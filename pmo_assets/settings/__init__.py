@@ -343,14 +343,19 @@ class Settings(BaseSettings):
     annotations: str | None = _option(
         None,
         "What people annotated: folder of annotation files (JSON) or a pattern such as `truth/*.json`. The quality "
-        "assets measure on them, `reviewed_panels` applies them.",
+        "assets measure on them; `reviewed_panels`, `marks` and `regions` apply them.",
         ("annotations",),
-        ("reviewed_panels",),
+        ("reviewed_panels", "marks", "regions"),
     )
     apply_annotations: bool = _option(
         True,
-        "`reviewed_panels` puts what people annotated in place of the machine's; `false`: it is measured on, no more.",
-        noted_by=("reviewed_panels",),  # only batches with annotated articles change (`defs.annotated`)
+        "What people annotated takes the place of the machine's in `reviewed_panels`, `marks` and `regions`; `false`: "
+        "it is measured on, no more.",
+        noted_by=(
+            "reviewed_panels",
+            "marks",
+            "regions",
+        ),  # only batches with annotated articles change (`defs.annotated`)
     )
 
     release_noncommercial: bool = _option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataframely as dy
 
+from pmo_assets.records.regions import MARK_COLOURS, MARK_KINDS
 from pmo_assets.tables.columns import ArticleKey
 
 _LOCATIONS = dy.List(dy.Struct({"page": dy.Int64(), "bbox": dy.List(dy.Float64())}))
@@ -59,6 +60,40 @@ _ANNOTATED_FIGURE = dy.Struct(
 )
 
 
+_MARK = dy.Struct(
+    {
+        "kind": dy.Enum(MARK_KINDS),
+        "colour": dy.Enum(MARK_COLOURS, nullable=True),
+        "box": dy.List(dy.Float64()),
+        "tip": dy.List(dy.Float64(), nullable=True),
+        "label": dy.String(nullable=True),
+    }
+)
+
+
+_REGION = dy.Struct({"box": dy.List(dy.Float64()), "text": dy.String(nullable=True), "marks": dy.List(dy.Int64())})
+
+
+_FIGURE_REGIONS = dy.Struct(
+    {
+        "label": dy.String(nullable=True),
+        "image_cluster_id": dy.String(nullable=True),
+        "figure_locations": _LOCATIONS,
+        "panels": dy.List(
+            dy.Struct(
+                {
+                    "identifier": dy.String(nullable=True),
+                    "box": dy.List(dy.Float64()),
+                    "marks": dy.List(_MARK),
+                    "regions": dy.List(_REGION),
+                }
+            )
+        ),
+        "review": _REVIEW,
+    }
+)
+
+
 class Annotations(ArticleKey):
     """What people annotated, read from files at `PMO_ANNOTATIONS`: ground truth and decisions of undecided cases."""
 
@@ -70,6 +105,10 @@ class Annotations(ArticleKey):
     )
     complete = dy.Bool(description="All its figures are annotated in full, so that something can be measured on it")
     answers = dy.List(_ANNOTATED_FIGURE, description="Single answers of people, of which the figures are put together")
+    regions = dy.List(_FIGURE_REGIONS, description="Marks and regions of its figures' panels, normalised to the figure")
+    region_answers = dy.List(
+        _FIGURE_REGIONS, description="Single answers of people, of which `regions` are put together"
+    )
 
 
 class QualityMetrics(dy.Schema):
@@ -149,7 +188,7 @@ class AssemblyQuality(QualityKey):
 class AnnotationQuality(QualityKey):
     """Answers of two people to the same question, and how far they agree."""
 
-    interface = dy.String(description="Where they answered: pages, boxes, captions or audit")
+    interface = dy.String(description="Where they answered: pages, boxes, captions, audit or regions")
     people = dy.List(dy.String(), description="Who answered, as the annotation files call them")
     iou = dy.Float64(nullable=True, min=0, max=1, description="Mean of the boxes that both drew; null without any")
 

@@ -14,6 +14,7 @@ from pmo_assets.records.regions import (
     REGION_SOURCES,
     Mark,
     NamedMark,
+    PanelRegions,
     PhrasePlace,
     Region,
     RegionPhrase,
@@ -83,6 +84,11 @@ class Marks(PanelKey):
         "degrees (0 right, 90 up), print beside it, source, score, calibrated probability, position of its image",
         metadata=released(FACTS, "panels", facet="boxes"),
     )
+    machine_marks = dy.List(
+        dy.Struct(MARK_FIELDS),
+        nullable=True,
+        description="Marks that the machine sees where people decided the panel's; null where `marks` are its own",
+    )
 
 
 class RegionPhrases(PanelKey):
@@ -104,25 +110,48 @@ class Regions(PanelKey):
         "confidence",
         metadata=released(TEXT, "panels", facet="text"),
     )
+    machine_regions = dy.List(
+        dy.Struct(REGION_FIELDS),
+        nullable=True,
+        description="Regions that the machine finds by its own marks where people decided the panel's; null elsewhere",
+    )
 
 
 SCHEMAS: dict[str, type[dy.Schema]] = {"marks": Marks, "region_phrases": RegionPhrases, "regions": Regions}
 """The schema of each asset of the group that is a table."""
 
 
-def marks_row(key: Mapping[str, Any], marks: Sequence[tuple[int, Mark]]) -> Row:
+PlacedMark = tuple[int, Mark]
+"""A mark with the position of its image among the panel's."""
+
+
+def marks_row(key: Mapping[str, Any], marks: Sequence[PlacedMark], machine: Sequence[PlacedMark] | None = None) -> Row:
     """Return a panel's row of `marks`.
 
     Args:
         key: of the panel (`PanelKey`).
-        marks: of its images, with the position of the image.
+        marks: of its images.
+        machine: those that people's took the place of; None where nobody decided.
     """
-    return {**key, "marks": [{**row_of(mark), "image": image} for image, mark in marks]}
+
+    def cells(placed: Sequence[PlacedMark]) -> list[Row]:
+        return [{**row_of(mark), "image": image} for image, mark in placed]
+
+    return {**key, "marks": cells(marks), "machine_marks": None if machine is None else cells(machine)}
 
 
-def marks_of_row(row: Mapping[str, Any]) -> list[tuple[int, Mark]]:
+def marks_of_row(row: Mapping[str, Any]) -> list[PlacedMark]:
     """Return the marks of a row of `marks` with the positions of their images."""
-    return [(cell["image"], record_of(Mark, cell)) for cell in row["marks"]]
+    return _placed(row["marks"])
+
+
+def machine_marks_of_row(row: Mapping[str, Any]) -> list[PlacedMark]:
+    """Return the marks that the machine sees, whether people decided the panel's or not."""
+    return _placed(row["marks"] if row["machine_marks"] is None else row["machine_marks"])
+
+
+def _placed(cells: Sequence[Mapping[str, Any]]) -> list[PlacedMark]:
+    return [(cell["image"], record_of(Mark, cell)) for cell in cells]
 
 
 def phrases_row(key: Mapping[str, Any], phrases: Sequence[RegionPhrase], texts: Sequence[str]) -> Row:
@@ -144,6 +173,35 @@ def phrases_of_row(row: Mapping[str, Any]) -> list[RegionPhrase]:
     return [record_of(RegionPhrase, cell) for cell in row["phrases"]]
 
 
-def regions_row(key: Mapping[str, Any], regions: Sequence[Region]) -> Row:
-    """Return a panel's row of `regions`."""
-    return {**key, "regions": [row_of(region) for region in regions]}
+def regions_row(key: Mapping[str, Any], regions: Sequence[Region], machine: Sequence[Region] | None = None) -> Row:
+    """Return a panel's row of `regions`; `machine` are those that people's took the place of, None without."""
+    of_machine = None if machine is None else [row_of(region) for region in machine]
+    return {**key, "regions": [row_of(region) for region in regions], "machine_regions": of_machine}
+
+
+def panel_regions(
+    marks: Sequence[Mapping[str, Any]] | None,
+    phrases: Sequence[Mapping[str, Any]] | None,
+    regions: Sequence[Mapping[str, Any]] | None,
+) -> PanelRegions:
+    """Return the cells `marks`, `phrases` and `regions` of a panel as one record; null is none."""
+    return PanelRegions(
+        tuple(record_of(Mark, cell) for cell in marks or ()),
+        tuple(record_of(RegionPhrase, cell) for cell in phrases or ()),
+        tuple(record_of(Region, cell) for cell in regions or ()),
+    )
+
+
+def regions_by_panel(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[tuple[int, str, int], PanelRegions]:
+    """Return what is known of each panel's marks, by article, figure and ordinal; only of panels that have any.
+
+    Args:
+        tables: rows of `marks`, `region_phrases` and `regions`; one that was not made counts as empty.
+    """
+    cells: dict[tuple[int, str, int], dict[str, Any]] = {}
+    for table, column in (("marks", "marks"), ("region_phrases", "phrases"), ("regions", "regions")):
+        for row in tables.get(table, ()):
+            key = (row["article_id"], row["image_cluster_id"], row["ordinal"])
+            cells.setdefault(key, {})[column] = row[column]
+    found = {key: panel_regions(own.get("marks"), own.get("phrases"), own.get("regions")) for key, own in cells.items()}
+    return {key: regions for key, regions in found.items() if regions}

@@ -1,4 +1,4 @@
-"""Tables of a release, as they leave the data root: the published form, the hub's three, and what lies beside them.
+"""Tables of a release, as they leave the data root: the published form, the hub's, and what lies beside them.
 
 None of them is the table of an asset: an asset's table is one per batch, these are files over all batches
 (`pmo_assets.release`). The hub's tables are made of what the columns of other tables say that they are to a release
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from pmo_assets.tables.columns import page_boxes_column
 from pmo_assets.tables.dataset import DatasetRows
+from pmo_assets.tables.pairs import PAIR_COLUMNS
 from pmo_assets.tables.released import (
     FACTS,
     KEYS,
@@ -89,7 +90,7 @@ class PublishedPanels(dy.Schema):
 _SPLIT = dy.Enum(
     ["train", "validation", "test"],
     description="Split of the article",
-    metadata=released(FACTS, "panels", "figures", "articles"),
+    metadata=released(FACTS, "panels", "figures", "articles", "pairs"),
 )
 
 
@@ -137,6 +138,7 @@ _OWN_COLUMNS: Final[Mapping[Config, dict[str, dy.Column]]] = {
         "panels": dy.Int64(min=1, description="Its panels in the dataset", metadata=released(FACTS, "articles")),
         "split": _SPLIT,
     },
+    "pairs": {**PAIR_COLUMNS, "split": _SPLIT},
 }
 """Columns of the hub's tables that no table of a batch has: pictures, and what all batches together give."""
 
@@ -145,6 +147,8 @@ _DESCRIPTIONS: Final[Mapping[Config, str]] = {
     "folder.",
     "figures": "A figure of which a panel is in the dataset, whole: config `figures` of the hub's folder.",
     "articles": "An article of which a panel is in the dataset: config `articles` of the hub's folder.",
+    "pairs": "A figure, a panel or a region of a panel with one of its texts, to train on: config `pairs` of the hub's "
+    "folder. The picture stands in the config that the row names.",
 }
 
 _ORDER: Final[Mapping[Config, str]] = {
@@ -162,16 +166,18 @@ _ORDER: Final[Mapping[Config, str]] = {
     "commercial_use attribution title authors journal year doi article_url article_version split",
     "articles": "article_id package pmcid pmid doi title authors journal year citation mesh_terms keywords license "
     "license_url commercial_use attribution article_url article_version is_manuscript figures panels split",
+    "pairs": " ".join((*PAIR_COLUMNS, "split")),
 }
 """The order in which readers of releases know the columns; a column that is not named here comes after them."""
 
-CONFIGS: Final[tuple[Config, ...]] = ("panels", "figures", "articles")
+CONFIGS: Final[tuple[Config, ...]] = ("panels", "figures", "articles", "pairs")
 """The hub's configs, the default one first."""
 
 _BASES: Final[Mapping[Config, tuple[str, ...]]] = {
     "panels": ("dataset_rows",),
     "figures": ("dataset_rows", "figures"),
     "articles": ("dataset_rows", "articles"),
+    "pairs": (),
 }
 """Tables of a batch that a config's rows are made of; the columns of all others are joined to them."""
 

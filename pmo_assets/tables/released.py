@@ -19,7 +19,7 @@ from typing import Final, Literal
 
 import dataframely as dy
 
-Config = Literal["panels", "figures", "articles"]
+Config = Literal["panels", "figures", "articles", "pairs"]
 """A table of the hub's folder."""
 
 Facet = Literal["picture", "text", "boxes", "assembly", "credit"]
@@ -48,6 +48,7 @@ KEYS: Final[Mapping[Config, tuple[str, ...]]] = {
     "panels": ("panel_id",),
     "figures": ("article_id", "image_cluster_id"),
     "articles": ("article_id",),
+    "pairs": ("pair_id",),
 }
 """Columns by which a row of each table is known."""
 

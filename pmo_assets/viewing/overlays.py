@@ -67,7 +67,8 @@ def visible_box(box: Box) -> Box | None:
     return clipped if area(clipped) > 0 else None
 
 
-def _scaled(pixels: Pixels, max_side: int) -> Image.Image:
+def scaled(pixels: Pixels, max_side: int) -> Image.Image:
+    """Return pixels as a picture, scaled down to `max_side` pixels where they are larger."""
     picture = Image.fromarray(np.ascontiguousarray(pixels))
     factor = min(1.0, max_side / max(picture.size))
     size = (max(1, round(picture.width * factor)), max(1, round(picture.height * factor)))
@@ -75,9 +76,16 @@ def _scaled(pixels: Pixels, max_side: int) -> Image.Image:
 
 
 def draw_frame(
-    canvas: ImageDraw.ImageDraw, box: Box, colour: str, line: int, dash: int = 0, *, casing: bool = True
+    canvas: ImageDraw.ImageDraw,
+    box: Box,
+    colour: str,
+    line: int,
+    dash: int = 0,
+    *,
+    casing: bool = True,
+    casing_colour: str = "white",
 ) -> None:
-    """Draw a rectangle (pixels) inside its edges with a white casing, so it shows on dark and on light ground.
+    """Draw a rectangle (pixels) inside its edges with a casing, so it shows on dark and on light ground.
 
     Args:
         canvas: to draw on.
@@ -86,11 +94,12 @@ def draw_frame(
         line: width in pixels.
         dash: length of dashes and gaps in pixels; 0 draws it solid.
         casing: without, what lies below shows between the dashes.
+        casing_colour: `#rrggbb` or name; not that of the line.
     """
     left, top, right, bottom = (round(value) for value in box)
     right, bottom = max(left + 2 * line, right - 1), max(top + 2 * line, bottom - 1)
     if casing:
-        canvas.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline="white", width=line + 2)
+        canvas.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline=casing_colour, width=line + 2)
     if not dash:
         canvas.rectangle((left, top, right, bottom), outline=colour, width=line)
         return
@@ -124,18 +133,28 @@ def _label_place(box: Box, size: tuple[float, float], frame: Box, taken: Sequenc
     return best[1]
 
 
-def _draw_labels(
+def draw_labels(
     canvas: ImageDraw.ImageDraw,
     frame: Box,
     labels: Sequence[tuple[Box, str, str, bool]],
     taken: list[Box],
     full_size: int,
+    least_size: int = MIN_LETTERING,
 ) -> None:
-    """Write (box, text, colour, outside) where each hides little; `taken` are places that are not written over."""
+    """Write (box, text, colour, outside) where each hides little, the last one first.
+
+    Args:
+        canvas: to draw on.
+        frame: pixels that may be written on.
+        labels: box that a text is about, the text, its colour, whether it goes beside the box.
+        taken: places that are not written over; those of the labels are added.
+        full_size: pixels per em.
+        least_size: of a small box's label.
+    """
     # Panel names matter most, so they choose their place first.
     for place, text, colour, outside in reversed(labels):
         # A small box gets small letters, down to what can still be read, and a label that would hide it goes beside it.
-        lettering = Lettering(min(full_size, max(MIN_LETTERING, round(height(place) / 4))), bold=True)
+        lettering = Lettering(min(full_size, max(least_size, round(height(place) / 4))), bold=True)
         pad = max(2, round(lettering.size / 4))
         text = lettering.shortened(text, max(frame[2] / 3, 4 * lettering.size))
         size = (lettering.width(text) + 2 * pad, lettering.cap_height + 2 * pad)
@@ -177,7 +196,7 @@ def draw_detections(
     """
     if max_side < 1:
         raise ValueError(f"max_side must be positive, got {max_side}")
-    picture = _scaled(checked_pixels(pixels), max_side)
+    picture = scaled(checked_pixels(pixels), max_side)
     canvas = ImageDraw.Draw(picture)
     frame: Box = (0.0, 0.0, float(picture.width), float(picture.height))
     longest = max(picture.size)
@@ -213,7 +232,7 @@ def draw_detections(
             if text:
                 labels.append((place, text, KIND_COLOURS["identifier"], True))
 
-    _draw_labels(canvas, frame, labels, taken, full_size)
+    draw_labels(canvas, frame, labels, taken, full_size)
     return np.asarray(picture, dtype=np.uint8).copy()
 
 
@@ -290,7 +309,7 @@ def contact_sheet(
     for start in range(0, len(tiles), columns):
         row: list[tuple[Image.Image | None, list[str]]] = [
             (
-                None if 0 in pixels.shape else _scaled(checked_pixels(pixels), tile_size),
+                None if 0 in pixels.shape else scaled(checked_pixels(pixels), tile_size),
                 lettering.lines(title, tile_size, title_lines),
             )
             for pixels, title in tiles[start : start + columns]
@@ -386,7 +405,7 @@ def thumbnail(png: bytes, max_side: int = 720) -> bytes:
     except (OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise ValueError(f"not a readable picture: {error}") from error
     buffer = io.BytesIO()
-    _scaled(np.asarray(rgb, dtype=np.uint8), max_side).save(buffer, "WEBP", quality=76, method=4)
+    scaled(np.asarray(rgb, dtype=np.uint8), max_side).save(buffer, "WEBP", quality=76, method=4)
     return buffer.getvalue()
 
 

@@ -287,3 +287,25 @@ def stacked_shares_plot(parts: Mapping[str, Mapping[str, int]], colours: Mapping
     below = (0, -0.18 if len(groups) > 3 else -0.3)
     axes.legend(frameon=False, ncols=len(colours), loc="upper left", bbox_to_anchor=below, fontsize=9)
     return _png(figure)
+
+
+def scatter_plot(parts: Sequence[tuple[str, str, str, Sequence[tuple[float, float]]]], *, title: str) -> bytes:
+    """Return points of several classes, both axes in one scale and without numbers, with a legend.
+
+    Args:
+        parts: name, `#rrggbb`, matplotlib's marker and places of each class; later ones are drawn above.
+        title: heading.
+    """
+    if not any(points for *_, points in parts):
+        return _empty("no point to draw")
+    figure, axes = _figure(8.4, 6)
+    for name, colour, marker, points in parts:
+        x, y = zip(*points, strict=True) if points else ((), ())
+        axes.scatter(
+            x, y, s=22, c=colour, marker=marker, linewidths=1.2 if marker in "_|" else 0, alpha=0.85, label=name
+        )
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.tick_params(labelbottom=False, labelleft=False, length=0)
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=8, markerscale=1.3)
+    return _png(figure)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pmo_assets_tests.annotate.browser import CHROMEDRIVER, CHROMIUM, free_port
+from pmo_assets_tests.annotate.browser import free_port
 
 EMAIL = "annotator@example.org"
 PASSWORD = "only-on-loopback-1"
@@ -34,8 +34,6 @@ def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLa
     program = os.environ.get("PMO_TEST_LABEL_STUDIO")
     if not program:
         pytest.skip("needs Label Studio in an environment of its own: run `make test-annotate`")
-    if CHROMIUM is None or CHROMEDRIVER is None:
-        pytest.skip("needs Chromium and its driver (Debian: apt-get install chromium chromium-driver)")
     folder, port = tmp_path_factory.mktemp("label_studio"), free_port()
     documents = tmp_path_factory.mktemp("documents")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PMO_", "LABEL_STUDIO_"))}

@@ -18,7 +18,7 @@ import pytest
 from pmo_assets.records.geometry import Box, denormalise, iou
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
-from pmo_assets_tests.annotate.browser import Browser, browser
+from pmo_assets_tests.annotate.browser import CHROMEDRIVER, CHROMIUM, Browser, browser
 from pmo_assets_tests.annotate.conftest import EMAIL, PASSWORD, TOKEN, RunningLabelStudio
 
 pytestmark = pytest.mark.annotate
@@ -111,6 +111,8 @@ def project(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory, label
 
 @pytest.fixture(scope="module")
 def window(label_studio: RunningLabelStudio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if CHROMIUM is None or CHROMEDRIVER is None:
+        pytest.skip("needs Chromium and its driver (Debian: apt-get install chromium chromium-driver)")
     with browser(tmp_path_factory.mktemp("browser") / "profile") as shown:
         shown.open(f"{label_studio.url}/user/login/")
         shown.fill("input[name=email]", EMAIL)
@@ -124,7 +126,7 @@ def pushed(project: Project, folder: Path, *arguments: str) -> dict[str, int]:
     """Export and push; return the numbers of the projects by interface."""
     said = project.pmo("annotate", "export", str(folder), *arguments, "--push")
     words = [line.split() for line in said.splitlines()]
-    interfaces = [line[0] for line in words if line and line[0] in ("audit", "boxes", "captions", "pages")]
+    interfaces = [line[0] for line in words if line and line[0] in ("audit", "boxes", "captions", "pages", "regions")]
     numbers = [int(line[1].rstrip(":")) for line in words if line and line[0] == "project"]
     return dict(zip(sorted(interfaces), numbers, strict=True))
 
@@ -145,8 +147,10 @@ def submit(window: Browser) -> None:
     window.wait(lambda: not window.run("return document.querySelector('.lsf-spin-badge') !== null"), 10)
 
 
-def asked(url: str, path: str) -> Any:
-    request = urllib.request.Request(f"{url}{path}", headers={"Authorization": f"Token {TOKEN}"})
+def asked(url: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    headers = {"Authorization": f"Token {TOKEN}", "Content-Type": "application/json"}
+    content = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{url}{path}", content, headers)
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.load(answer)
 
@@ -258,3 +262,36 @@ def test_captions_and_pages_open_with_what_was_found(
     machine = {row["identifier"]: row["subcaption"] for row in project.rows("panel_assembly")
                if row["image_cluster_id"] == answers[0]["image_cluster_id"]}  # fmt: skip
     assert {p["identifier"]: p["subcaption"] for p in answers[0]["panels"]} == machine, "submitted as it was shown"
+
+
+def test_marks_and_regions_submitted_as_shown_are_the_machines_and_one_more_is_peoples(
+    project: Project, label_studio: RunningLabelStudio, tmp_path: Path
+) -> None:
+    """The server takes interface and tasks, and gives answers back as they are checked; without a browser."""
+    url = label_studio.url
+    number = pushed(project, tmp_path / "regions", "--articles", ARTICLE, "--regions")["regions"]
+    figure = project.rows("figures")[0]
+    own = [row for row in project.rows("regions") if row["image_cluster_id"] == figure["image_cluster_id"]]
+    tasks = asked(url, f"/api/projects/{number}/tasks?page_size=100")
+    task = next(item for item in tasks if item["data"]["pmo"]["figure"] == figure["image_cluster_id"])
+    (shown,) = asked(url, f"/api/tasks/{task['id']}")["predictions"]
+    panel = task["data"]["pmo"]["panels"][0]
+    left, top, right, bottom = (edge * 100 for edge in panel["images"][0])
+    place = {"x": left, "y": top, "width": (right - left) / 2, "height": (bottom - top) / 2, "rotation": 0}
+    circle = {"id": "mine", "from_name": "boxes", "to_name": "figure", "type": "rectanglelabels",
+              "image_rotation": 0, "original_width": 100, "original_height": 100,
+              "value": {**place, "rectanglelabels": ["Circle"]}}  # fmt: skip
+    asked(url, f"/api/tasks/{task['id']}/annotations/", {"result": [*shown["result"], circle]})
+    said = project.pmo("annotate", "import", "--pull", "--project", str(number))
+    assert f"1 answer of {len(tasks)} tasks taken" in said
+    project.pmo("run")
+    marks = [row for row in project.rows("marks") if row["image_cluster_id"] == figure["image_cluster_id"]]
+    added = [mark for row in marks for mark in row["marks"] if mark["kind"] == "circle" and mark["label"] is None]
+    assert {"person"} == {mark["source"] for row in marks for mark in row["marks"]}
+    assert any(iou(tuple(mark["box"]), normalised(place)) > 0.99 for mark in added)
+    after = [row for row in project.rows("regions") if row["image_cluster_id"] == figure["image_cluster_id"]]
+    assert [[(r["box"], r["text"]) for r in row["regions"]] for row in after] == [
+        [(r["box"], r["text"]) for r in row["regions"]] for row in own
+    ]
+    untouched = [row for row in project.rows("marks") if row["image_cluster_id"] != figure["image_cluster_id"]]
+    assert {row["machine_marks"] is None for row in untouched} == {True}

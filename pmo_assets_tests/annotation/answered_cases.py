@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pmo_assets.annotation.answers import KnownFigures
-from pmo_assets.annotation.cases import CaseArticle, CaseFigure, CasePanel, FigureCase
+from pmo_assets.annotation.cases import CaseArticle, CaseFigure, CasePanel, FigureCase, ShownPanel, ShownRegions
 from pmo_assets.annotation.tasks import ShownPicture
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
+from pmo_assets.records.regions import Mark, Region
 from pmo_assets.records.reviews import Fingerprint, Purpose
 from pmo_assets.tables.rows import record_of
 
@@ -90,3 +92,33 @@ def result_of(task: dict[str, Any]) -> list[dict[str, Any]]:
 
 def region(task: dict[str, Any], region_id: str, name: str = "boxes") -> dict[str, Any]:
     return next(r for r in result_of(task) if r.get("id") == region_id and r["from_name"] == name)
+
+
+ARROW = Mark("arrow", "white", "#fafafa", (0.2, 0.3, 0.25, 0.35), (0.25, 0.3), 37.5, "1", "pixels", 0.9, 0.8)
+CIRCLE = Mark("circle", "red", "#ff0000", (0.3, 0.6, 0.4, 0.8), None, None, None, "vector", 1.0, 0.97)
+STAR = Mark("asterisk", None, "#000000", (0.7, 0.5, 0.75, 0.6), None, None, None, "text", 1.0, 0.9)
+
+MENTIONS = ("Drusen lie beside the macula (white arrow).",)
+
+
+def shown_region(box: Sequence[float], text: str | None, *marks: int) -> Region:
+    left, top, right, bottom = box
+    return Region((left, top, right, bottom), marks, None if text is None else 0, text, None, "marks", 0.8)
+
+
+def region_case(*panels: ShownPanel, purpose: Purpose = "resolve", **further: Any) -> FigureCase:
+    """Return a figure with an arrow that shows drusen and a bare circle in panel a, and an asterisk in panel b."""
+    rows = panel_row(0, LEFT, "a"), panel_row(1, RIGHT, "b")
+    left, right = (record_of(CasePanel, row) for row in rows)
+    regions = (shown_region((0.24, 0.2, 0.34, 0.31), "Drusen", 0), shown_region(CIRCLE.box, None, 1))
+    shown = panels or (
+        ShownPanel(left, (ARROW, CIRCLE), regions),
+        ShownPanel(right, (STAR,), (shown_region((0.65, 0.4, 0.8, 0.7), "OCT scan", 0),)),
+    )
+    return replace(
+        case(*rows, purpose=purpose, **further), regions=ShownRegions(tuple(shown), ("Drusen", "macula"), MENTIONS)
+    )
+
+
+def known_regions() -> KnownFigures:
+    return replace(known(), words={ARTICLE: {"f1": MENTIONS}})

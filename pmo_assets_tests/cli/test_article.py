@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
 
 from pmo_assets_tests.cli.command_line import Pmo
 from pmo_assets_tests.models.chat_server import chat_server, looks_at_figures
@@ -27,6 +32,30 @@ def test_an_article_becomes_json_in_the_annotation_format(pmo: Pmo, sample_folde
     assert len(list((tmp_path / "pictures").glob("*.png"))) == len(found["figures"])
 
 
+def test_pictures_show_marks_and_the_phrases_that_name_them(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
+    marked = few_articles / "PMC9000000003"  # drawn with an arrow, a circle and an arrowhead, which its caption names
+    result = pmo("article", marked, "--out", tmp_path / "out.json", "--overlays", tmp_path / "pictures")
+    assert result.returncode == 0, result.stderr
+    page = tmp_path / "pictures" / "index.html"
+    assert f"pictures of 2 figures: {page}" in result.stderr
+    figures = json.loads((tmp_path / "out.json").read_text())["figures"]
+    regions = [sum(len(panel["regions"]) for panel in figure["panels"]) for figure in figures]
+    assert regions[0] >= 3
+    assert regions[1] == 0
+    text = page.read_text()
+    assert f"6 panels, {regions[0]} regions" in text
+    first, second = (re.search(rf'<img src="(p[0-9]+-1.png)".* alt="{name} with', text, re.IGNORECASE)
+                     for name in ("Figure 1", "Figure 2"))  # fmt: skip
+    assert first is not None
+    assert second is not None
+    pictures = [np.asarray(Image.open(page.parent / found[1])) for found in (first, second)]
+    # The circle and the arrowhead are of this yellow, and so are the grounds of the words that name them.
+    yellow = [(picture[-len(picture) // 8 :] == (255, 229, 26)).all(axis=2).sum() for picture in pictures]
+    assert yellow[0] > 1000
+    assert yellow[1] == 0
+
+
+@pytest.mark.slow  # a whole article
 def test_json_goes_to_standard_output_when_asked(pmo: Pmo, few_articles: Path) -> None:
     result = pmo("article", sorted(few_articles.iterdir())[0], "--out", "-")
     assert json.loads(result.stdout)["figures"]

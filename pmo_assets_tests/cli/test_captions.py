@@ -200,6 +200,7 @@ def test_a_configured_model_is_asked_unless_told_otherwise(pmo: Pmo) -> None:
         assert len(server.requests) == asked, "the answer is kept"
 
 
+@pytest.mark.slow  # a whole article
 def test_a_single_article_asks_the_model_too(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
     package = next(folder for folder in sorted(few_articles.iterdir()) if (folder / "article.pdf").exists())
     with chat_server() as server:

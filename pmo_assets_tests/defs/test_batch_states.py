@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.annotated import REVIEWED, decisions_in_force
+from pmo_assets.defs.annotated import APPLIED_BY, REVIEWED, decisions_in_force
 from pmo_assets.defs.batch_states import BatchState, batch_states, stale_assets, stale_of_all
 from pmo_assets.defs.graph import graph_of_location
 from pmo_assets.defs.partitions import register_partitions
@@ -65,7 +65,7 @@ def test_versions_alone_tell_what_was_made_with_which_code_and_decisions(graph: 
         versions = [tags[DATA_VERSION_TAG] for tags in found.values()]
         assert len(versions) == len(graph.batches)
         assert all(code_version_in(version) for version in versions)
-        assert {applied_in(version) for version in versions} == {"" if name == REVIEWED else None}
+        assert {applied_in(version) for version in versions} == {"" if name in APPLIED_BY else None}
 
 
 @pytest.mark.parametrize("fail", [0.01, 0.1, 0.9])
@@ -134,7 +134,7 @@ def made(
             tables.data_root.write(tables.key(name, batch), nothing)
             tables.write_rejections(name, batch, ())
             version = str(graph.get(dg.AssetKey(name)).code_version)
-            noted = applied(batch) if name == REVIEWED else None
+            noted = applied(batch) if name in APPLIED_BY else None
             event = dg.AssetMaterialization(
                 name,
                 partition=batch,
@@ -146,7 +146,7 @@ def made(
             instance.report_runless_asset_event(event)
 
 
-@pytest.mark.parametrize("by_older_version", [False, True])
+@pytest.mark.parametrize("by_older_version", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_instance_is_asked_as_often_for_many_batches_as_for_few(tmp_path: Path, by_older_version: bool) -> None:
     settings = settings_below(tmp_path)
     defs, asked = build_defs(settings), []
@@ -167,7 +167,9 @@ def test_tables_are_read_only_of_batches_with_annotated_articles(
 ) -> None:
     settings = settings_below(tmp_path, annotations=str(tmp_path))
     root = DataRoot(settings.data_root)
-    annotated = empty_table(Annotations).schema.to_frame().clear(1).with_columns(article_id=pl.lit(7, pl.Int64))
+    said = {"article_id": [7], "name": ["PMC7"], "figures": [[{"label": "Figure 1"}]], "regions": [[]]}
+    annotated = pl.DataFrame(said, schema_overrides=empty_table(Annotations).schema)
+    annotated = pl.concat([empty_table(Annotations), annotated], how="diagonal")
     root.write(quality_key("annotations"), parquet_bytes(annotated))
     for number, batch in enumerate(["0001-a", "0002-b"], start=6):
         articles = parquet_bytes(pl.DataFrame({"article_id": [number]}))

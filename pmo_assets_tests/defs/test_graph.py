@@ -304,7 +304,14 @@ def test_the_release_has_the_published_columns_and_no_others(release: pl.DataFra
     assert release["article_id"].dtype == pl.Int64
 
 
-@pytest.mark.parametrize("config", CONFIGS)
+def test_pairs_credit_as_their_articles_do(graph: Graph) -> None:
+    given = dict(hub(graph, "articles").select("article_id", "attribution").iter_rows())
+    pairs = hub(graph, "pairs")
+    assert set(pairs["level"]) == {"figure", "panel", "region"}
+    assert {*pairs.select("article_id", "attribution").iter_rows()} <= {*given.items()}
+
+
+@pytest.mark.parametrize("config", [config for config in CONFIGS if config != "pairs"])
 def test_every_row_of_the_hubs_tables_says_whom_to_credit(graph: Graph, config: str) -> None:
     rows = hub(graph, config)
     assert rows.height > 0
@@ -443,9 +450,9 @@ def test_a_retracted_article_is_not_in_the_release(graph: Graph, release: pl.Dat
         ("panel_summaries", {"with_summary", "mentions_per_panel"}),
         ("panel_entities", {"preview", "groups", "diseases"}),
         ("panel_modality", {"classes", "disagreeing"}),
-        ("marks", {"marks", "kinds", "sources"}),
-        ("region_phrases", {"phrases", "linked", "undecided"}),
-        ("regions", {"regions", "with_words"}),
+        ("marks", {"preview", "marks", "kinds", "sources"}),
+        ("region_phrases", {"preview", "phrases", "linked", "undecided"}),
+        ("regions", {"preview", "regions", "with_words"}),
         ("dataset_rows", {"left_out"}),
         ("rejections", {"by_error", "first", "page"}),
     ],

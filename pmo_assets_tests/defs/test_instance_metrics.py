@@ -34,6 +34,7 @@ def values(families: list[GaugeMetricFamily], name: str) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow  # runs
 def test_runs_failed_batches_and_seconds_are_told(settings: Settings) -> None:
     with open_instance(settings) as instance:
         instance.add_dynamic_partitions("article_batch", ["good", "bad", "new"])
@@ -60,6 +61,7 @@ def test_a_batch_that_was_made_after_it_failed_is_no_longer_failed(settings: Set
         assert values(instance_families(instance), "pmo_batches_failed") == {"rejections": 0}
 
 
+@pytest.mark.slow  # runs
 def test_the_batches_that_the_check_found_stale_last_are_told(settings: Settings) -> None:
     with open_instance(settings) as instance:
         instance.add_dynamic_partitions("article_batch", ["first"])

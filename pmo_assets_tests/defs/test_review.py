@@ -18,6 +18,8 @@ import pytest
 from pmo_assets.annotation.answers import KnownFigures, take_answers
 from pmo_assets.annotation.cases import FigureCase, figure_cases, known_figures
 from pmo_assets.annotation.files import write_answers
+from pmo_assets.annotation.region_cases import region_cases, region_words
+from pmo_assets.annotation.region_tasks import regions_task
 from pmo_assets.annotation.tasks import ShownPicture, boxes_task, captions_task
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.batch_states import stale_assets
@@ -34,7 +36,7 @@ from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
-from pmo_assets_tests.annotation.answered_cases import region, submitted
+from pmo_assets_tests.annotation.answered_cases import region, result_of, submitted
 from pmo_assets_tests.defs.conftest import Graph
 
 SHOWN = ShownPicture("x", 1000, 1000)
@@ -82,7 +84,8 @@ class Reviewed:
 
     def answer(self, *tasks: dict[str, Any], folder: Path | None = None) -> None:
         names = {task["data"]["pmo"]["article"] for task in tasks}
-        known = KnownFigures(known_figures(self.tables, current_articles(self.tables, "panel_assembly"), names))
+        current = current_articles(self.tables, "panel_assembly")
+        known = KnownFigures(known_figures(self.tables, current, names), region_words(self.tables, current, names))
         taken = take_answers(tasks, known)
         assert taken.problems == []
         assert write_answers(folder or self.folder, taken, known)
@@ -118,8 +121,7 @@ def caption_task(reviewed: Reviewed, case: FigureCase, text: str) -> dict[str, A
 
 
 def panel(rows: list[dict[str, Any]], case: FigureCase) -> dict[str, Any]:
-    name = f"p_{case.figure.article_id}_{case.figure.image_cluster_id}_{case.panels[0].ordinal}"
-    return next(row for row in rows if row["panel_id"] == name)
+    return panel_of(rows, case, case.panels[0].ordinal)
 
 
 def table_bytes(reviewed: Reviewed, table: str) -> dict[str, bytes]:
@@ -191,6 +193,50 @@ def test_the_whole_way_of_a_decision(reviewed: Reviewed) -> None:
     (reviewed.folder / "PMC1.json").write_text('{"article_id": "PMC1", "figures": []}')
     assert reviewed.refresh()[case.batch] == [*DOWNSTREAM, "rejections"]
     assert table_bytes(reviewed, "reviewed_panels") == machine["reviewed_panels"]
+
+
+@pytest.mark.slow  # whole runs: pipeline/regions/test_region_steps holds what decisions change
+def test_a_decision_about_regions_makes_nothing_again_that_lies_before_them(reviewed: Reviewed) -> None:
+    assert reviewed.refresh() == {batch: [] for batch in reviewed.batches}
+    before = {name: table_bytes(reviewed, name) for name in ("reviewed_panels", "panels", "dataset_rows")}
+    current = current_articles(reviewed.tables, "panel_assembly")
+    case = next(c for c in region_cases(reviewed.tables, current, "full") if len(c.panels) > 1)
+    assert case.regions is not None
+    shown = case.regions.panels[0]
+    left, top, right, bottom = shown.panel.images[0].box
+    words = next(word for word in case.figure.caption.split() if word.isalpha())
+
+    # a person adds a circle that shows what they name
+    task = submitted(regions_task(case, SHOWN, fingerprint(reviewed.seen(case))))
+    sides = {"x": left * 100, "y": top * 100, "width": (right - left) * 50, "height": (bottom - top) * 50}
+    for name, label in (("mine", "Circle"), ("what", "Region")):
+        value = {**sides, "rotation": 0, "rectanglelabels": [label]}
+        result_of(task).append({"id": name, "from_name": "boxes", "type": "rectanglelabels", "value": value})
+    result_of(task).append({"id": "what", "from_name": "typed", "type": "textarea", "value": {"text": [words]}})
+    result_of(task).append({"type": "relation", "from_id": "mine", "to_id": "what", "direction": "right"})
+    reviewed.answer(task)
+    made = reviewed.refresh()
+    assert made == {b: ["marks", "region_phrases", "regions", "rejections"] if b == case.batch else [] for b in made}
+    assert {name: table_bytes(reviewed, name) for name in before} == before
+    assert reviewed.refresh() == {batch: [] for batch in reviewed.batches}
+
+    marks, regions = (panel_of(reviewed.rows(name), case, shown.panel.ordinal) for name in ("marks", "regions"))
+    assert len(marks["marks"]) == len(shown.marks) + 1
+    assert {mark["source"] for mark in marks["marks"]} == {"person"}
+    assert (words, "person") in {(region["text"], region["source"]) for region in regions["regions"]}
+    assert regions["machine_regions"] is not None
+    said = metadata(reviewed, "marks", case.batch)
+    assert (said["annotations_not_applied"], said["panels_decided"]) == (0, len(case.regions.panels))
+
+    # the setting that applies decisions applies these
+    settings = reviewed.settings.model_copy(update={"apply_annotations": False})
+    stale = stale_of_batches(reviewed.instance, stages_in_force(batch_graph(all_assets()), settings))
+    assert dict(stale.assets) == {case.batch: ["marks", "region_phrases", "regions", "rejections"]}
+
+
+def panel_of(rows: list[dict[str, Any]], case: FigureCase, ordinal: int) -> dict[str, Any]:
+    name = f"p_{case.figure.article_id}_{case.figure.image_cluster_id}_{ordinal}"
+    return next(row for row in rows if row["panel_id"] == name)
 
 
 @pytest.mark.slow  # whole runs

@@ -158,6 +158,7 @@ def test_changed_constants_make_stale_exactly_what_depends_on_them(
     assert changed(before, versions_of(copy)) == {*stale}
 
 
+@pytest.mark.slow  # the code location is loaded anew
 def test_a_changed_data_file_makes_stale_what_reads_it(
     versions_of: VersionsOf, copy: Path, before: dict[str, str]
 ) -> None:

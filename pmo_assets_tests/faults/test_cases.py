@@ -25,6 +25,7 @@ def test_a_case_of_every_kind_goes_through_the_steps(kind: str, fault_sources: S
     assert _trouble(kind, fault_sources) == ""
 
 
+@pytest.mark.slow  # a process
 def test_a_case_is_repeated_by_its_number(fault_sources: Sequence[str]) -> None:
     xml = package(fault_sources[0]).xml
     for number in range(20):

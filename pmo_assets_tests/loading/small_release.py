@@ -172,6 +172,55 @@ def _figure(rng: np.random.Generator, number: int, ordinal: int, panels: int) ->
     return {"panels": panel_rows, "figures": [figure_row]}
 
 
+def _pair_rows(rows: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return pairs of the figures' captions, the panels' subcaptions, and a region in the middle of each panel.
+
+    Each figure's stand together, as in a release; a picture's row is counted within its split.
+    """
+    places: dict[tuple[str, str], int] = {}
+    of_panels: dict[tuple[int, str], list[tuple[dict[str, Any], int]]] = {}
+    for panel in rows["panels"]:
+        place = places["panels", panel["split"]] = places.get(("panels", panel["split"]), -1) + 1
+        of_panels.setdefault((panel["article_id"], panel["image_cluster_id"]), []).append((panel, place))
+    whole, found = [0.0, 0.0, 1.0, 1.0], []
+    credit = ("article_id", "license", "license_url", "commercial_use", "attribution", "split", "image_cluster_id")
+    for figure in rows["figures"]:
+        place = places["figures", figure["split"]] = places.get(("figures", figure["split"]), -1) + 1
+        if figure["figure_image"] is None:
+            continue
+        key = (figure["article_id"], figure["image_cluster_id"])
+        shared = {
+            **{name: figure[name] for name in credit},
+            "figure_id": f"{key[0]}_{key[1]}", "figure_panels": len(of_panels[key]), "generated": False,
+        }  # fmt: skip
+        found.append(
+            {
+                **shared, "level": "figure", "text_kind": "caption", "text": figure["caption"], "confidence": None,
+                "picture_config": "figures", "picture_row": place, "box": whole, "figure_box": whole,
+                "panel_id": None, "region_id": None, "panel_name": None, "pair_id": f"c-{key[0]}-{key[1]}",
+            }
+        )  # fmt: skip
+        for panel, row in of_panels[key]:
+            left, top, right, bottom = panel["content_box"]
+            of_panel = {
+                **shared, "level": "panel", "text_kind": "subcaption", "text": panel["subcaption_text"],
+                "confidence": 0.95, "picture_config": "panels", "picture_row": row, "box": whole,
+                "figure_box": panel["content_box"], "panel_id": panel["panel_id"], "region_id": None,
+                "panel_name": panel["panel_name"], "pair_id": f"s-{panel['panel_id']}",
+            }  # fmt: skip
+            of_region = {
+                "level": "region", "text_kind": "fragment", "text": f"what lies in {panel['panel_id']}",
+                "confidence": 0.5, "box": [0.25, 0.25, 0.75, 0.5], "region_id": f"{panel['panel_id']}_r0",
+                "figure_box": [
+                    left + (right - left) / 4, top + (bottom - top) / 4,
+                    left + 3 * (right - left) / 4, top + (bottom - top) / 2,
+                ],
+                "pair_id": f"r-{panel['panel_id']}",
+            }  # fmt: skip
+            found += [of_panel, of_panel | of_region]
+    return found
+
+
 def release_rows(articles: int, seed: int = 0) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each config."""
     rng = np.random.default_rng(seed)
@@ -196,6 +245,7 @@ def release_rows(articles: int, seed: int = 0) -> dict[str, list[dict[str, Any]]
                 "panels": sum(len(figure["panels"]) for figure in figures),
             }
         )
+    rows["pairs"] = _pair_rows(rows)
     return rows
 
 

@@ -27,6 +27,7 @@ def hub(written: Written, tmp_path: Path) -> Path:
     return Path(shutil.copytree(written.hub, tmp_path / "copy"))
 
 
+@pytest.mark.slow  # a process
 def test_importing_the_package_loads_nothing_else() -> None:
     question = "import sys, pmo_assets; print(pmo_assets.__version__, *sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", question], check=True, stdout=subprocess.PIPE, text=True)
@@ -208,6 +209,7 @@ def in_a_bucket(written: Written, s3_endpoint: str) -> str:  # noqa: F811
     return s3_endpoint
 
 
+@pytest.mark.slow  # a bucket
 def test_a_release_in_a_bucket(
     written: Written, release: Release, in_a_bucket: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -223,6 +223,7 @@ def _seen(rows: Rows[Panel], places: list[int]) -> list[tuple[object, ...]]:
     return [(panel.picture(), panel.mask("image").tobytes(), panel.article.title) for panel in panels]
 
 
+@pytest.mark.slow  # processes
 @pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])  # loads everything
 def test_other_processes_read_the_same(release: Release, method: str) -> None:
     rows = release.panels.filter(pl.col("year") > 2020, pc.field("year") > 2020)  # both have threads before the fork

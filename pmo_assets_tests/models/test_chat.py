@@ -394,6 +394,7 @@ def test_a_damaged_answer_is_asked_again(tmp_path: Path, damage: bytes) -> None:
         assert model.answer(request_for()).cached
 
 
+@pytest.mark.slow  # processes
 def test_a_killed_writer_leaves_no_half_answer(tmp_path: Path) -> None:
     """A process is killed while it writes answers as fast as it can; what is there afterwards is whole."""
     code = f"""

@@ -266,6 +266,7 @@ def test_an_article_without_pdf_ends_with_a_rejection() -> None:
     assert "NoPdf" in [item.error_class for item in result.rejections]
 
 
+@pytest.mark.slow  # every sample article
 def test_every_readable_sample_article_goes_through_and_agrees_with_the_ground_truth() -> None:
     right = wrong = 0
     for article in samples():

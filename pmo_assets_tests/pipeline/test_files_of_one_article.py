@@ -66,6 +66,7 @@ def test_a_pdf_of_another_article_behind_the_right_first_page_publishes_no_figur
     assert "FigureUnconfirmed" in {item.error_class for item in found.rejections}
 
 
+@pytest.mark.slow  # a scan at full size
 def test_a_scan_without_text_gives_the_figures_whose_pictures_are_the_packages() -> None:
     pdf = retina().pdf
     assert pdf is not None

@@ -103,6 +103,7 @@ def test_the_same_search_forgets_nothing_that_it_does_not_return_again(refreshes
     assert list(refreshes.find(NOW + timedelta(days=31)).candidates.numbers()) == [1, 2]
 
 
+@pytest.mark.slow  # millions of rows
 def test_millions_of_articles_are_found_in_little_time_and_memory(refreshes: Refreshes) -> None:
     known = refreshes.find().candidates
     start = time.process_time()

@@ -78,3 +78,14 @@ def context_columns(
         ],
     }  # fmt: skip
     return columns | dict.fromkeys(TEXTS) if withheld else columns
+
+
+def region_phrase(text: str) -> dict[str, Any]:
+    """Return the phrase that a whole subcaption is, about the first mark, as a cell of `region_phrases` has it."""
+    end = len(text)
+    return {
+        "text": text, "mark_text": text, "target": text, "found_in": "subcaption", "mention": None,
+        "start": 0, "end": end,
+        "mark_start": 0, "mark_end": end, "target_start": 0, "target_end": end, "kind": "arrow", "colour": None,
+        "style": None, "label": None, "is_plural": False, "marks": [0], "undecided": None,
+    }  # fmt: skip

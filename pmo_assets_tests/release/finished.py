@@ -36,7 +36,7 @@ from pmo_assets.tables.quality import Annotations
 from pmo_assets.tables.release import joined_columns
 from pmo_assets.tables.schemas import checked, empty_table, schema_of
 from pmo_assets_tests.release.batches import ENTRY
-from pmo_assets_tests.release.context_columns import context_columns
+from pmo_assets_tests.release.context_columns import context_columns, region_phrase
 
 LOCAL: Final = 10**12
 """Numbers from here on are no PMC numbers."""
@@ -47,7 +47,9 @@ PANEL_SIDES: Final = (40, 32)
 FIGURE_SIDES: Final = (64, 48)
 STEPS: Final = ("panel_detections", "image_detections", "reviewed_panels", "panels")
 """Tables of the steps before the dataset's rows, besides figures."""
-CONTEXT: Final = ("panel_mentions", "panel_summaries", "panel_entities", "panel_modality", "marks", "regions")
+CONTEXT: Final = (
+    "panel_mentions", "panel_summaries", "panel_entities", "panel_modality", "marks", "region_phrases", "regions",
+)  # fmt: skip
 
 
 def pixels_of(key: str, sides: tuple[int, int] = PANEL_SIDES) -> NDArray[np.uint8]:
@@ -215,7 +217,8 @@ def _context_rows(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
         for table, names in joined_columns("panels").items()
     }
     told = {"sentence" if name == "text" else name: mention[name] for name in mention}
-    return {"panel_mentions": [{**key, **told}], **found}
+    named = {**key, "panel_id": row["panel_id"], "phrases": [region_phrase(row["subcaption_text"])]}
+    return {"panel_mentions": [{**key, **told}], "region_phrases": [named], **found}
 
 
 def panel_picture(key: str, pixels: NDArray[np.uint8]) -> Picture:

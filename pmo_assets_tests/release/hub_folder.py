@@ -1,4 +1,4 @@
-"""A small folder as it goes to the hub: the three configs in real shards with real pictures, and the files beside them.
+"""A small folder as it goes to the hub: the configs in real shards with real pictures, and the files beside them.
 
 Made without the release's own writer, from the schemas alone: who reads the folder reads what the schemas promise.
 """
@@ -172,11 +172,51 @@ def _article(article: int) -> dict[str, Any]:
     }
 
 
+def _pairs(article: int) -> list[dict[str, Any]]:
+    """Return the pairs of an article: its caption, each panel's subcaption, and a region of panel A."""
+    if article == WITHHELD_ARTICLE:
+        return []
+    (figure,) = [row for row in rows_of("figures", SPLITS[article]) if row["article_id"] == article]
+    place = [row["article_id"] for row in rows_of("figures", SPLITS[article])].index(article)
+    credit = ("article_id", "license", "license_url", "commercial_use", "attribution", "split")
+    shared = {
+        **{name: figure[name] for name in credit},
+        "image_cluster_id": "F1.x", "figure_id": f"{article}_F1.x", "figure_panels": PANELS_EACH, "generated": False,
+        "panel_id": None, "region_id": None, "panel_name": None,
+    }  # fmt: skip
+    whole = [0.0, 0.0, 1.0, 1.0]
+    of_figure = {
+        **shared, "pair_id": f"{article:032x}", "level": "figure", "text_kind": "caption", "text": figure["caption"],
+        "confidence": None, "picture_config": "figures", "picture_row": place, "box": whole, "figure_box": whole,
+    }  # fmt: skip
+    found = [of_figure]
+    for ordinal in range(PANELS_EACH):
+        panel = _panel(article, ordinal, "PNG")
+        of_panel = {
+            **shared, "pair_id": f"{article:030x}{ordinal + 1:02x}", "level": "panel", "text_kind": "subcaption",
+            "text": panel["subcaption_text"], "confidence": panel["assembly_confidence"], "picture_config": "panels",
+            "picture_row": PANELS_EACH * place + ordinal, "box": whole, "figure_box": panel["content_box"],
+            "panel_id": panel["panel_id"], "panel_name": panel["panel_name"],
+        }  # fmt: skip
+        found.append(of_panel)
+        if ordinal == 0:
+            (region,) = panel["regions"]
+            of_region = {
+                "pair_id": f"{article:030x}ff", "level": "region", "text_kind": "fragment", "text": region["text"],
+                "confidence": region["confidence"], "box": [0.4, 0.2, 0.6, 0.3], "figure_box": region["box"],
+                "region_id": f"{panel['panel_id']}_r0",
+            }  # fmt: skip
+            found.append(of_panel | of_region)
+    return found
+
+
 def rows_of(config: str, split: str, form: str = "PNG") -> list[dict[str, Any]]:
     """Return the rows of a config's split."""
     articles = [article for article, of in SPLITS.items() if of == split]
     if config == "panels":
         return [_panel(article, ordinal, form) for article in articles for ordinal in range(PANELS_EACH)]
+    if config == "pairs":
+        return [pair for article in articles for pair in _pairs(article)]
     return [_figure(article, form) if config == "figures" else _article(article) for article in articles]
 
 

@@ -97,4 +97,6 @@ def test_the_gallery_shows_the_others_and_says_why_not_that_one(tables: Tables) 
         foreign = (figure.article_id, figure.image_cluster_id) == (1, "f1")
         assert (figure.image == b"") is foreign
         assert (figure.caption == "") is foreign
+        assert all(panel.regions.marks for panel in figure.panels)
+        assert [bool(panel.regions.phrases) for panel in figure.panels] == [not foreign] * 2
         assert (STATEMENT in figure.attribution) is foreign

@@ -9,6 +9,7 @@ import pytest
 from pmo_assets.records.context import EYE_NAMES
 from pmo_assets.release.gallery_pages import gallery_context, gallery_panel
 from pmo_assets.tables.release import filters
+from pmo_assets_tests.release.context_columns import context_columns, region_phrase
 from pmo_assets_tests.release.finished import dataset_row
 
 ONE = "Fig. 1a shows drusen."
@@ -72,6 +73,21 @@ def test_of_a_panel_that_may_not_be_passed_on_facts_are_shown_and_no_words() -> 
     assert shown.filtered == (("age-related macular degeneration", "macular disease"), ("OD",), ())
     assert shown.context is None
     assert shown.subcaption is None
+
+
+@pytest.mark.parametrize("forbidden", [False, True])
+def test_marks_are_shown_always_and_phrases_and_regions_where_words_may_be(forbidden: bool) -> None:
+    row = dataset_row(1) | context_columns("a", withheld=forbidden)
+    shown = gallery_panel(row, forbidden, phrases=[region_phrase("White arrow: drusen.")]).regions
+    (mark,) = shown.marks
+    assert (mark.kind, mark.tip) == ("arrow", (0.2, 0.2))
+    assert [region.text for region in shown.regions] == ([] if forbidden else ["drusen"])
+    assert [phrase.marks for phrase in shown.phrases] == ([] if forbidden else [(0,)])
+
+
+def test_a_panel_without_marks_shows_none() -> None:
+    assert not gallery_panel(dataset_row(1), False).regions
+    assert not gallery_panel(dataset_row(1) | {"marks": [], "regions": None}, False).regions
 
 
 def test_the_gallery_filters_by_what_words_and_pixels_say() -> None:

@@ -113,6 +113,7 @@ def test_an_article_stays_in_training_when_the_one_that_drew_it_there_is_withdra
     assert splits_of(groups_of(tables)) == {TEST: "train", VALIDATION: "validation"}, "and so for ever"
 
 
+@pytest.mark.slow  # two releases
 def test_who_shares_a_picture_with_it_later_comes_along(tables: Tables) -> None:
     finish(tables, "0001-a", {TEST: {"looks": "x"}, TRAIN: {"looks": "x"}})
     make(tables)
@@ -122,6 +123,7 @@ def test_who_shares_a_picture_with_it_later_comes_along(tables: Tables) -> None:
     assert groups_of(tables).facts.groups_across_splits == 0
 
 
+@pytest.mark.slow  # two releases
 def test_an_article_that_was_for_testing_may_come_into_training(tables: Tables) -> None:
     finish(tables, "0001-a", {TEST: {"looks": "x"}, VALIDATION: {}})
     make(tables)

@@ -48,6 +48,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.slow  # several releases
 @pytest.mark.parametrize(("options", "splits"), OPTIONS, ids=["usual", "other", "for oneself"])
 def test_every_older_release_is_made_again_byte_by_byte(
     tables: Tables, tmp_path: Path, options: ReleaseOptions | None, splits: SplitOptions | None

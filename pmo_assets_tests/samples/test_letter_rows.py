@@ -29,6 +29,7 @@ def test_the_same_seed_gives_the_same_case_and_others_differ() -> None:
     assert len({letter_rows(seed).counts for seed in range(30)}) > 5
 
 
+@pytest.mark.slow  # whole pages
 def test_letters_are_printed_where_the_truth_says() -> None:
     made = letter_rows_case(PLAIN)
     frame = made.truth["figure_locations"][0]["bbox"]
@@ -44,9 +45,9 @@ def test_letters_are_printed_where_the_truth_says() -> None:
     "spec",
     [
         pytest.param(PLAIN, id="plain"),
-        pytest.param(replace(PLAIN, ground="flat", package="jpeg"), id="flat"),
-        pytest.param(TITLED, id="sub-captions in the XML's caption"),
-        pytest.param(replace(TITLED, late=True), id="… and behind the caption in the PDF"),
+        pytest.param(replace(PLAIN, ground="flat", package="jpeg"), id="flat", marks=pytest.mark.slow),
+        pytest.param(TITLED, id="sub-captions in the XML's caption", marks=pytest.mark.slow),
+        pytest.param(replace(TITLED, late=True), id="… and behind the caption in the PDF", marks=pytest.mark.slow),
         pytest.param(replace(TITLED, late=True, wrapped=True, counts=(3, 2)), id="… of several lines"),
     ],
 )
@@ -80,6 +81,7 @@ def structural_panels(spec: LetterRows) -> list[tuple[str | None, float]]:
     return result
 
 
+@pytest.mark.slow  # whole pages
 @pytest.mark.parametrize(
     "spec",
     [

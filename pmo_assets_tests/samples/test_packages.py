@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from pmo_assets.samples import sample_specs, write_sample_articles
 from pmo_assets.samples.spec import FIRST_ARTICLE_NUMBER
 
@@ -12,6 +14,7 @@ FEW = ("not_ophthalmic", "retraction_notice", "no_pdf")
 """Features of the cheapest articles: two cardiology reports, a notice, a package without PDF."""
 
 
+@pytest.mark.slow  # every sample article
 def test_packages_and_truth_are_written(tmp_path: Path) -> None:
     written = write_sample_articles(tmp_path)
     assert len(written) == len(sample_specs())

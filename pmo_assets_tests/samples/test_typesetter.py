@@ -47,6 +47,7 @@ def test_truth_agrees_with_the_rendered_pages(articles: tuple[TypesetArticle, ..
         assert article.truth["figures"] == []
 
 
+@pytest.mark.slow  # many pages
 @examples(6, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10_000))
 def test_truth_of_random_layouts_agrees_with_the_rendered_pages(seed: int) -> None:
@@ -214,6 +215,7 @@ def test_the_same_specification_gives_the_same_bytes(spec: ArticleSpec) -> None:
     assert digest(typeset(spec)) == digest(typeset(spec))
 
 
+@pytest.mark.slow  # a process
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(articles: tuple[TypesetArticle, ...]) -> None:
     code = (
         "from pmo_assets_tests.samples.test_typesetter import digest, SPECS, typeset;print(digest(typeset(SPECS[3])))"

@@ -6,6 +6,7 @@ import time
 
 import httpx2
 import polars as pl
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pmo_assets.records.rejections import Rejection
@@ -86,6 +87,7 @@ def test_the_server_tells_them_as_prometheus_reads_them(tmp_path) -> None:
     assert 'href="/metrics"' in index.text
 
 
+@pytest.mark.slow  # a thousand batches
 def test_a_thousand_batches_are_counted_in_two_seconds(tmp_path) -> None:
     root = DataRoot(str(tmp_path))
     finish(root, "2026-0000", 200, ("articles",))

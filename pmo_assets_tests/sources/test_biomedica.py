@@ -373,6 +373,7 @@ def test_a_gated_dataset_says_where_to_ask_for_access(tmp_path: Path) -> None:
     assert "HF_TOKEN" in said
 
 
+@pytest.mark.slow  # it waits for a port that is dead
 def test_a_dataset_that_is_not_there_and_a_hub_that_is_down_are_said(tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub")
     with hub({}, there=False) as address:

@@ -163,6 +163,7 @@ print(rows, int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_te
 """
 
 
+@pytest.mark.slow  # much memory
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the peak")
 def test_memory_stays_small_however_often_a_text_is_repeated(tmp_path: Path) -> None:
     """The file has 22 kB; all its rows at once would be 8 GB."""

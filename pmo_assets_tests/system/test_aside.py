@@ -231,6 +231,7 @@ def test_whoever_is_killed_between_two_renamings_is_mended(two_folders: tuple[Pa
     assert names(old) == ["new"]
 
 
+@pytest.mark.slow  # a race
 def test_readers_never_miss_a_folder_that_is_replaced(tmp_path: Path) -> None:
     if not exchanged(*(made(tmp_path / name) for name in ("one", "other"))):
         pytest.skip("this system or disk cannot exchange folders")

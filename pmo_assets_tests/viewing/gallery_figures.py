@@ -14,6 +14,7 @@ from pmo_assets.records.context import Entity, EntityGroup, MentionKind, PanelMe
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.image_types import ImageType
 from pmo_assets.records.panels import PanelImage
+from pmo_assets.records.regions import PanelRegions
 from pmo_assets.viewing.gallery import (
     GalleryContext,
     GalleryFigure,
@@ -42,6 +43,7 @@ def panel(
     confidence: float | None = None,
     filtered: tuple[tuple[str, ...], ...] = (),
     context: GalleryContext | None = None,
+    regions: PanelRegions = PanelRegions(),  # noqa: B008 - frozen
 ) -> GalleryPanel:
     """Return a panel with images of the given (type, marked)."""
     return GalleryPanel(
@@ -60,6 +62,7 @@ def panel(
         confidence=confidence,
         filtered=filtered,
         context=context,
+        regions=regions,
     )
 
 

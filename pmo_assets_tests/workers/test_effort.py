@@ -80,6 +80,7 @@ def test_threads_do_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert effort.slowest(5)[0][0] == 3
 
 
+@pytest.mark.slow  # processes
 def test_a_second_attempt_is_a_line_with_its_article(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     effort = Effort()
     with WorkerPool(1, timeout=20, memory_mb=512) as pool:

@@ -177,8 +177,8 @@ def test_the_same_unexpected_error_in_most_articles_is_systemic(pool: WorkerPool
         ("hang", 3, "ArticleTimeout", "3 s"),
         pytest.param("stop", 3, "ArticleTimeout", "3 s", marks=pytest.mark.slow),  # waits
         ("eat memory", 60, "OutOfMemory", "512 MiB"),
-        ("bad alloc", 60, "RuntimeError", "bad_alloc"),
-        ("panic", 60, "PanicException", "index out of bounds"),
+        pytest.param("bad alloc", 60, "RuntimeError", "bad_alloc", marks=pytest.mark.slow),
+        pytest.param("panic", 60, "PanicException", "index out of bounds", marks=pytest.mark.slow),
     ],
 )
 def test_limits_hold_and_the_other_articles_are_processed(trouble: str, timeout: float, error: str, words: str) -> None:
@@ -287,6 +287,7 @@ def nap(number: int, trouble: str) -> StepOutput:
     return step(number, trouble)
 
 
+@pytest.mark.slow  # processes
 def test_workers_killed_while_idle_cost_nothing(two: WorkerPool) -> None:
     killed = pids(two)
     assert len(killed) == 2
@@ -297,6 +298,7 @@ def test_workers_killed_while_idle_cost_nothing(two: WorkerPool) -> None:
     assert not killed & {output.rows[0]["pid"] for output in outputs}
 
 
+@pytest.mark.slow  # processes
 def test_workers_outlive_the_server_that_forks_them_and_are_replaced(two: WorkerPool) -> None:
     from multiprocessing import forkserver
 

@@ -20,7 +20,9 @@ def webdataset(
     to: Annotated[
         Path | None, typer.Option(help="Folder to make; webdataset-CONFIG beside FOLDER if not given.")
     ] = None,
-    config: Annotated[str, typer.Option(help="panels or figures.")] = "panels",
+    config: Annotated[
+        str, typer.Option(help="panels, figures, or pairs: each picture with all its texts and boxes.")
+    ] = "panels",
     split: Annotated[list[str] | None, typer.Option(help="Only this split; may be given again.")] = None,
     shard_size: Annotated[int, typer.Option(min=1, metavar="MB", help="Megabytes of a tar at most.")] = 500,
     withheld: Annotated[
@@ -28,6 +30,8 @@ def webdataset(
     ] = False,
 ) -> None:
     """Write a release as tar shards for webdataset: KEY.png (or .webp), KEY.txt (the subcaption), KEY.json (all else).
+
+    Of pairs a sample is a picture with all of them: KEY.txt has the first text, KEY.json the list.
 
     Whole or not at all; the same release gives the same bytes.
     """

@@ -29,6 +29,8 @@ from pmo_assets.release.computed_once import groups_once, selection_once
 from pmo_assets.release.gallery_pages import write_gallery
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
 from pmo_assets.release.making import make_release
+from pmo_assets.release.pair_checks import pair_faults
+from pmo_assets.release.pair_numbers import PAIR_HEADER, PANEL2PATCH_HEADER, pair_cells, panel2patch_cells
 from pmo_assets.release.panel_duplicates import PanelGroups, find_panel_duplicates
 from pmo_assets.release.reports import release_summary
 from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
@@ -259,7 +261,7 @@ def panel_duplicates(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
 
 @_release_asset(
     deps=["retractions", "panel_duplicates", "annotations"],
-    batches=["dataset_rows", "panels", "figures", "articles", "article_packages", *joined_names()],
+    batches=["dataset_rows", "panels", "figures", "articles", "article_packages", "region_phrases", *joined_names()],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
     "licences applied; as the published file, as a folder for the Hugging Face Hub and as a gallery, with its version.",
     makers=[selection_once, groups_once, release_statistics, make_release, write_gallery],
@@ -270,6 +272,12 @@ def panel_duplicates(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             checks.UNIQUE_IDS, asset="pubmed_ophtha", description="No panel id occurs twice.", blocking=True
         ),
         dg.AssetCheckSpec(checks.ROW_COUNT, asset="pubmed_ophtha", description="Every current row is in the release."),
+        dg.AssetCheckSpec(
+            checks.PAIRS,
+            asset="pubmed_ophtha",
+            description="Every pair has a text, a picture that may be passed on, and a box in it.",
+            blocking=True,
+        ),
     ],
     columns=table_schema(hub_table("panels")),
 )
@@ -317,6 +325,9 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             "figures": facts.figures,
             "batches": len(manifest.batches),
             "withheld": facts.withheld,
+            "pairs": sum(facts.pairs.pairs.values()),
+            "pairs_by_kind": _listed(PAIR_HEADER, pair_cells(facts.pairs)),
+            "pairs_beside_panel2patch": _listed(PANEL2PATCH_HEADER, panel2patch_cells(facts.pairs, facts.articles)),
             "duplicate_articles": facts.duplicate_articles,
             "new": sum(release.changes.new.values()),
             "changed": release.changes.changed_panels,
@@ -333,6 +344,7 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
         check_results=[
             checks.unique_ids_result(release.panel_ids),
             checks.row_count_result(facts.panels == release.expected, rows=facts.panels, expected=release.expected),
+            checks.pairs_result(pair_faults(data_root, HUB, withhold=run.options.withhold)),
         ],
     )
 

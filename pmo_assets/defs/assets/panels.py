@@ -7,17 +7,12 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.annotated import ANNOTATIONS, decisions_digest
+from pmo_assets.defs.applied import ANNOTATIONS_APPLIED, applied_metadata
 from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import assembly_sheet, assignment_sheet, panel_sheet, preview
 from pmo_assets.defs.stage_table import stage_table
-from pmo_assets.defs.versions import APPLIED_DIGEST
-from pmo_assets.pipeline.assembly.steps import NOT_APPLIED
 from pmo_assets.pipeline.assembly.vision.steps import VisionCounts
 from pmo_assets.records.panels import is_undecided
-
-ANNOTATIONS_APPLIED = "annotations_applied"
-"""Name of the check that every decision of people found its figure."""
 
 DECIDED = ("figures decided", "panels decided", "panels added", "panels removed")
 """Keys of the step's tally that stand in the metadata of `reviewed_panels`."""
@@ -93,49 +88,20 @@ panel_assembly = stage_table(
 )
 
 
-def _not_applied(made: Made) -> list[str]:
-    return sorted(text.removeprefix(NOT_APPLIED) for text in made.tally if text.startswith(NOT_APPLIED))
-
-
-def _all_applied(made: Made) -> dg.AssetCheckResult:
-    left = _not_applied(made)
-    return dg.AssetCheckResult(
-        check_name=ANNOTATIONS_APPLIED,
-        passed=not left,
-        severity=dg.AssetCheckSeverity.WARN,
-        metadata={"not_applied": len(left), "examples": dg.MetadataValue.json(left[:20])},
-    )
-
-
 def _review_summary(made: Made) -> Mapping[str, Any]:
-    articles = made.tables["figures"]["article_id"].unique()
-    left = _not_applied(made)
-    if made.settings.annotations and not made.tables[ANNOTATIONS].height:
-        made.context.log.warning(
-            "PMO_ANNOTATIONS is set, but this version has read no annotations: what people decided is not applied; "
-            f"materialise {ANNOTATIONS} (`pmo run` does), then this asset again"
-        )
-    facts: dict[str, Any] = {
+    return {
         "panels": len(made.rows),
         **{key.replace(" ", "_"): made.tally[key] for key in DECIDED},
-        APPLIED_DIGEST: decisions_digest(made.tables[ANNOTATIONS], articles),
-        "annotations_not_applied": len(left),
+        **applied_metadata(made, "reviewed_panels"),
         "preview": _assembled(made),
     }
-    if left:
-        facts["not_applied"] = dg.MetadataValue.table([dg.TableRecord({"what": text}) for text in left[:200]])
-        for text in left[:20]:
-            made.context.log.warning(f"annotation not applied: {text}")
-    return facts
 
 
 reviewed_panels = stage_table(
     "reviewed_panels",
     checks=[
         checks.boxes_inside("content_box"),
-        checks.BatchCheck(
-            ANNOTATIONS_APPLIED, "What people decided is applied, on the figures they saw.", _all_applied
-        ),
+        ANNOTATIONS_APPLIED,
     ],
     summary=_review_summary,
 )

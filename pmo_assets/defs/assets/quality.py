@@ -18,7 +18,12 @@ from pmo_assets.defs.page_links import page_link
 from pmo_assets.defs.previews import plot_metadata, preview
 from pmo_assets.defs.stage_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.versions import code_version
-from pmo_assets.quality.annotation_quality import annotations_measured, answered_articles, assembly_sizes
+from pmo_assets.quality.annotation_quality import (
+    annotations_measured,
+    answered_articles,
+    assembly_sizes,
+    decided_rows,
+)
 from pmo_assets.quality.assembly_quality import assembly_measured
 from pmo_assets.quality.detection_quality import detections_measured
 from pmo_assets.quality.figure_quality import figures_measured
@@ -282,17 +287,18 @@ assembly_quality = _comparison(
 )
 
 
-@_evaluated(annotations_measured, ["articles", "panel_assembly"])
+@_evaluated(annotations_measured, ["articles", "panel_assembly", "marks", "regions"])
 def annotation_quality(
     context: dg.OpExecutionContext, tables: dg.ResourceParam[Tables]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
-    """Measure how far people agree, and what their audit came to."""
+    """Measure how far people agree, what their audit came to, and how far marks and regions are from theirs."""
     watch = Stopwatch()
     articles = answered_articles(tables)
     if not articles:
         context.log.info("no answers of people (`pmo annotate import`): nothing to compare, skipped")
         return
-    measured = annotations_measured(articles, assembly_sizes(tables))
+    marks, regions = (decided_rows(tables, articles, name) for name in ("marks", "regions"))
+    measured = annotations_measured(articles, assembly_sizes(tables), marks, regions)
     root = tables.data_root
     write_quality_table(root, "annotation_quality_metrics", QualityMetrics, metric_rows(measured.metrics))
     table = write_quality_table(root, "annotation_quality", schema_of("annotation_quality"), measured.rows)

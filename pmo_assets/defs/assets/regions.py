@@ -7,12 +7,31 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
+from pmo_assets.defs.applied import ANNOTATIONS_APPLIED, applied_metadata
 from pmo_assets.defs.made import Made
+from pmo_assets.defs.previews import preview, regions_preview
 from pmo_assets.defs.stage_table import stage_table
+from pmo_assets.pipeline.regions.steps import MARKS_DECIDED, PANELS_DECIDED, REGIONS_DECIDED
 
 
 def _counted(values: list[Any]) -> dg.MetadataValue:
     return dg.MetadataValue.json(dict(Counter(map(str, values)).most_common()))
+
+
+def _preview(made: Made, alternative: str, own: str) -> dg.MarkdownMetadataValue:
+    """Return a figure with what the group's assets up to `own` found in it."""
+
+    def draw() -> Any:
+        before = {name: made.tables[name].to_dicts() for name in ("marks", "region_phrases") if name in made.tables}
+        return regions_preview(
+            made.tables["figures"],
+            made.tables["reviewed_panels"],
+            made.tables.get("panel_summaries"),
+            {**before, own: made.rows},
+            made.input("figure_pixels"),
+        )
+
+    return preview(made.context, alternative, draw)
 
 
 def _mark_summary(made: Made) -> Mapping[str, Any]:
@@ -24,6 +43,9 @@ def _mark_summary(made: Made) -> Mapping[str, Any]:
         "kinds": _counted([mark["kind"] for mark in marks]),
         "colours": _counted([mark["colour"] for mark in marks]),
         "sources": _counted([mark["source"] for mark in marks]),
+        **{key.replace(" ", "_"): made.tally[key] for key in (PANELS_DECIDED, MARKS_DECIDED)},
+        **applied_metadata(made, "marks"),
+        "preview": _preview(made, "a figure with the marks on its images, their tips and directions", "marks"),
     }
 
 
@@ -35,6 +57,9 @@ def _phrase_summary(made: Made) -> Mapping[str, Any]:
         "linked": sum(bool(phrase["marks"]) and phrase["undecided"] is None for phrase in phrases),
         "kinds": _counted([phrase["kind"] for phrase in phrases]),
         "undecided": _counted([phrase["undecided"] for phrase in phrases if phrase["undecided"] is not None]),
+        "preview": _preview(
+            made, "a figure with its marks, and the phrases that name them in their colours", "region_phrases"
+        ),
     }
 
 
@@ -46,11 +71,16 @@ def _region_summary(made: Made) -> Mapping[str, Any]:
         "regions": len(regions),
         "with_words": sum(region["text"] is not None for region in regions),
         "sources": _counted([region["source"] for region in regions]),
+        **{key.replace(" ", "_"): made.tally[key] for key in (PANELS_DECIDED, REGIONS_DECIDED)},
+        **applied_metadata(made, "regions"),
+        "preview": _preview(
+            made, "a figure with its marks, the regions that they show, and the words about them", "regions"
+        ),
     }
 
 
-marks = stage_table("marks", checks=[checks.panel_rows()], summary=_mark_summary)
+marks = stage_table("marks", checks=[checks.panel_rows(), ANNOTATIONS_APPLIED], summary=_mark_summary)
 
-region_phrases = stage_table("region_phrases", checks=[checks.panel_rows()], summary=_phrase_summary)
+region_phrases = stage_table("region_phrases", checks=[checks.panel_rows()], summary=_phrase_summary, pixels=True)
 
-regions = stage_table("regions", checks=[checks.panel_rows()], summary=_region_summary)
+regions = stage_table("regions", checks=[checks.panel_rows(), ANNOTATIONS_APPLIED], summary=_region_summary)

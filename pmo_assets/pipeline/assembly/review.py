@@ -7,9 +7,9 @@ may count differently. Fields that people did not decide stay the machine's.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 from rapidfuzz.distance import Levenshtein
@@ -42,7 +42,7 @@ from pmo_assets.records.panels import (
     PanelMember,
     PrintedIdentifier,
 )
-from pmo_assets.records.reviews import FULL, DecidedFigure, DecidedPanel, Fingerprint, Review
+from pmo_assets.records.reviews import FULL, Decided, DecidedFigure, DecidedPanel, DecidedRegions, Fingerprint, Review
 from pmo_assets.records.subcaptions import CaptionSplit
 from pmo_assets.tables.rows import record_of
 
@@ -79,7 +79,7 @@ class ReviewedFigure:
     tally: Counter[str] = field(default_factory=Counter)
 
 
-def overlap_on_page(decided: DecidedFigure, figure: LocatedFigure) -> float:
+def overlap_on_page(decided: Decided, figure: LocatedFigure) -> float:
     """Return the best IoU of an annotated figure with a found one on a common page, 0..1."""
     return max(
         (iou(a.bbox, b.bbox) for a in decided.figure_locations for b in figure.locations if a.page == b.page),
@@ -87,7 +87,7 @@ def overlap_on_page(decided: DecidedFigure, figure: LocatedFigure) -> float:
     )
 
 
-def figure_of(decided: DecidedFigure, figures: Sequence[LocatedFigure]) -> LocatedFigure | None:
+def figure_of(decided: Decided, figures: Sequence[LocatedFigure]) -> LocatedFigure | None:
     """Return the found figure that people decided about; None when there is none.
 
     By the name of its graphic, else the one that lies where it lay (IoU 0.5): names made of places in the PDF may
@@ -100,7 +100,7 @@ def figure_of(decided: DecidedFigure, figures: Sequence[LocatedFigure]) -> Locat
     return best if best is not None and overlap_on_page(decided, best) >= SAME_BOX else None
 
 
-def changed(decided: DecidedFigure, figure: LocatedFigure, present: Fingerprint | None) -> str | None:
+def changed(decided: Decided, figure: LocatedFigure, present: Fingerprint | None) -> str | None:
     """Return how a figure differs from the one that people saw; None when it is the same.
 
     Args:
@@ -120,25 +120,30 @@ def changed(decided: DecidedFigure, figure: LocatedFigure, present: Fingerprint 
     return None
 
 
+Decision = TypeVar("Decision", DecidedFigure, DecidedRegions)
+"""What people decided about a figure: what it holds, or the marks and regions of its panels."""
+
+
 def decisions_of(
-    annotated: Sequence[Mapping[str, Any]], figures: Sequence[LocatedFigure]
-) -> tuple[dict[str, list[DecidedFigure]], list[str]]:
+    annotated: Sequence[Mapping[str, Any]], figures: Sequence[LocatedFigure], kind: type[Decision]
+) -> tuple[dict[str, list[Decision]], list[str]]:
     """Return people's decisions by image_cluster_id, and notes on those that apply to no figure, with the reason.
 
     Decisions of undecided cases come first, so that a full annotation of the same figure has the last word.
     Answers of an audit decide nothing.
 
     Args:
-        annotated: `figures` of a row of `annotations`.
+        annotated: `figures` of a row of `annotations`, or its `regions`.
         figures: the article's.
+        kind: of decision, which the cells hold.
     """
-    wanted: dict[str, list[DecidedFigure]] = {}
+    wanted: dict[str, list[Decision]] = {}
     notes: list[str] = []
     taken: set[tuple[str, str]] = set()
     for content in sorted(annotated, key=lambda item: (item["review"] or {}).get("purpose", "full") == "full"):
         title = content["label"] or content["image_cluster_id"] or "a figure without a label"
         try:
-            decided = record_of(DecidedFigure, content)
+            decided = record_of(kind, content)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             notes.append(f"{title}: {'.'.join(map(str, first['loc']))}: {first['msg']}")
@@ -157,8 +162,8 @@ def decisions_of(
     return wanted, notes
 
 
-def _moved(decided: DecidedFigure, figure: LocatedFigure) -> DecidedFigure:
-    """Return the annotated figure with its boxes normalised to the found one; boxes without a part in it are left out.
+def moved_to(decided: Decided, figure: LocatedFigure) -> Callable[[Box], Box]:
+    """Return the function that normalises an annotated box to the found figure: empty if no part of it lies there.
 
     Annotated boxes refer to the annotated figure, which may be some points larger or smaller.
     """
@@ -167,6 +172,12 @@ def _moved(decided: DecidedFigure, figure: LocatedFigure) -> DecidedFigure:
     def moved(box: Box) -> Box:
         return clip(box if seen == present else normalise(denormalise(box, seen), present), UNIT_BOX)
 
+    return moved
+
+
+def _moved(decided: DecidedFigure, figure: LocatedFigure) -> DecidedFigure:
+    """Return the annotated figure with its boxes normalised to the found one, without those that have no part in it."""
+    moved = moved_to(decided, figure)
     panels = []
     for panel in decided.panels:
         images = [replace(image, box=moved(image.box)) for image in panel.images]

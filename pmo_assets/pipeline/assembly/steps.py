@@ -31,6 +31,7 @@ from pmo_assets.records.geometry import crop_box
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.panels import Panel, PanelPicture
 from pmo_assets.records.reading import TextReader
+from pmo_assets.records.reviews import DecidedFigure
 from pmo_assets.records.step_output import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.records.subcaptions import CaptionSplit
@@ -293,7 +294,7 @@ def review_article(
     tally: Counter[str] = Counter()
     located = {row["image_cluster_id"]: record_of(LocatedFigure, row) for row in figures}
     said = annotations[0]["figures"] if annotations else ()
-    wanted, notes = decisions_of(said, list(located.values()))
+    wanted, notes = decisions_of(said, list(located.values()), DecidedFigure)
     tally.update(NOT_APPLIED + note for note in notes)
     captions, detected = rows_by_figure(subcaptions), rows_by_figure(panel_detections)
     pictures = figure_pixels.read(figures[0]["article_id"]) if wanted else {}

@@ -1,4 +1,4 @@
-"""Rows of the hub's three tables, made of what the steps know; pictures come later, from the pixel stores."""
+"""Rows of the hub's panels, figures and articles, made of what the steps know; pictures come from the pixel stores."""
 
 from __future__ import annotations
 

@@ -22,6 +22,9 @@ from pmo_assets.records.regions import Mark, MarkColour, MarkKind, NamedMark, Re
 LEAST_PROBABILITY: Final = 0.5
 """Marks that are less likely than this are not linked: more often than not they are none."""
 
+ELSEWHERE: Final = "the text means marks in"
+"""Beginning of the reason why a phrase about other panels is linked to none of this one's marks."""
+
 _ALIKE: Final[Mapping[NamedMark, frozenset[MarkKind]]] = {
     "arrow": frozenset({"arrowhead"}),
     "arrowhead": frozenset({"arrow"}),
@@ -182,7 +185,7 @@ def _elsewhere(phrase: RegionPhrase, identifier: str | None) -> str | None:
     named = {normalised_identifier(panel) for panel in phrase.panels}
     if not named or identifier is None or normalised_identifier(identifier) in named:
         return None
-    return f"the text means marks in {', '.join(phrase.panels)}"
+    return f"{ELSEWHERE} {', '.join(phrase.panels)}"
 
 
 def _unseen(phrase: RegionPhrase, chosen: Sequence[int], has_marks: bool) -> str | None:

@@ -47,8 +47,8 @@ from pmo_assets.records.geometry import (
 )
 from pmo_assets.records.regions import Mark, MarkKind
 
-Network = Callable[[Sequence[NDArray[np.uint8]]], list[list[SeenMark]]]
-"""What sees marks in pictures: `marks_network.MarksNetwork`."""
+Network = Callable[[Sequence[NDArray[np.uint8]], float], list[list[SeenMark]]]
+"""What sees marks in pictures from a score on: `marks_network.MarksNetwork`."""
 
 LEAST_SIDE: Final = 12
 """Pixels: in pictures that are smaller on a side no mark can be seen."""
@@ -233,14 +233,21 @@ def _mark(
 ) -> Mark:
     direction = None
     if tip is not None:
-        direction = _degrees(tail if tail is not None else centre(box), tip, sides)
+        direction = degrees(tail if tail is not None else centre(box), tip, sides)
     probability = LINE if kind == "line" else VECTOR
     return Mark(
         kind, mark_colour(rgb_of(colour)), colour, box, tip, direction, None, "vector", probability, probability
     )
 
 
-def _degrees(start: Point, end: Point, sides: tuple[float, float]) -> float | None:
+def degrees(start: Point, end: Point, sides: tuple[float, float]) -> float | None:
+    """Return the direction from one point to another, 0 to the right, 90 upwards; None where they are one.
+
+    Args:
+        start: in parts of the sides.
+        end: see above.
+        sides: width and height, pixels.
+    """
     across, down = (end[0] - start[0]) * sides[0], (end[1] - start[1]) * sides[1]
     return math.degrees(math.atan2(-down, across)) % 360 if across or down else None
 
@@ -372,7 +379,7 @@ def pixel_marks(pixels: NDArray[np.uint8], image: Box, network: Network, calibra
     """Return the marks that a network sees in the pixels of an image, in the figure's coordinates, best first."""
     tall, wide = pixels.shape[:2]
     marks = []
-    for seen in network([pixels])[0]:
+    for seen in network([pixels], calibration.least_score)[0]:
         probability = calibration.probability(seen.score)
         if probability < calibration.threshold:
             continue
@@ -381,7 +388,7 @@ def pixel_marks(pixels: NDArray[np.uint8], image: Box, network: Network, calibra
         if seen.tip is not None:
             x, y = seen.tip
             tip = (image[0] + x * width(image), image[1] + y * height(image))
-            direction = _degrees(centre(seen.box), seen.tip, (float(wide), float(tall)))
+            direction = degrees(centre(seen.box), seen.tip, (float(wide), float(tall)))
         marks.append(
             Mark(
                 seen.kind, mark_colour(rgb), hex_of(rgb), denormalise(seen.box, image), tip, direction, None, "pixels",

@@ -43,23 +43,26 @@ OUTPUTS: Final = ("scores", "boxes")
 pixels of the input (n, 4, height / 4, width / 4)."""
 
 READ_OUTPUTS: Final = ("kinds", "tips")
-"""Outputs of the reader: shares of `READ_KINDS` (n, 8); tip as fractions of the input, and probability that there is
-one (n, 3)."""
+"""Outputs of the reader: shares of `READ_KINDS` (n, 8), and of the places where a mark may point, row by row, the last
+that it points nowhere (n, 257)."""
 
 READ_KINDS: Final[tuple[MarkKind | None, ...]] = (*MARK_KINDS, None)
 """Kinds that the reader tells apart; None: no mark."""
 
-READ_SIDE: Final = 48
+READ_SIDE: Final = 64
 """Pixels along each side of the reader's input."""
 
-AROUND: Final = 1.35
+TIP_PLACES: Final = 16
+"""Places along each side of the reader's input that a tip may be at."""
+
+AROUND: Final = 1.5
 """Side of the square that the reader sees, relative to the larger side of the mark's box."""
 
 LEAST_READ: Final = 10.0
 """Pixels of the picture that the reader sees at least along each side."""
 
-SIDE: Final = 352
-"""Pictures are scaled to 352 pixels on the long side: a mark of 2 % is then 7 pixels, nearly two places wide."""
+SIDE: Final = 416
+"""Pictures are scaled to 416 pixels on the long side: a mark of 2 % is then 8 pixels, two places wide."""
 
 STRIDE: Final = 4
 """Pixels from one place to the next."""
@@ -126,6 +129,12 @@ class Calibration:
         """Return the share of marks with this score that are marks."""
         score = min(max(score, 1e-6), 1 - 1e-6)
         return 1 / (1 + math.exp(-self.slope * math.log(score / (1 - score)) - self.offset))
+
+    @property
+    def least_score(self) -> float:
+        """The score whose probability is the threshold."""
+        odds = math.log(self.threshold / (1 - self.threshold))
+        return 1 / (1 + math.exp((self.offset - odds) / self.slope))
 
 
 @lru_cache(maxsize=1)
@@ -195,15 +204,32 @@ def reader_input(pixels: NDArray[np.uint8], frame: Box, side: int = READ_SIDE) -
     return resized(square, (side, side))
 
 
+def tip_of_places(places: NDArray[np.float32]) -> Point | None:
+    """Return the tip as fractions of the reader's input: the mean over the likeliest place and those around it.
+
+    Args:
+        places: (257,) shares, see `READ_OUTPUTS`.
+    """
+    if places[-1] >= 0.5:
+        return None
+    shares = np.pad(places[:-1].reshape(TIP_PLACES, TIP_PLACES).astype(np.float64), 1)
+    row, column = divmod(int(np.argmax(places[:-1])), TIP_PLACES)
+    near = shares[row : row + 3, column : column + 3]
+    off = np.arange(-1, 2)
+    x, y = (float((near.sum(axis=axis) * off).sum() / near.sum()) for axis in (0, 1))
+    return ((column + 0.5 + x) / TIP_PLACES, (row + 0.5 + y) / TIP_PLACES)
+
+
 def mark_of_answers(
-    found: FoundBox, kinds: NDArray[np.float32], tip: NDArray[np.float32], wide: int, tall: int
+    found: FoundBox, kinds: NDArray[np.float32], places: NDArray[np.float32], wide: int, tall: int
 ) -> SeenMark:
     """Return a mark from the reader's answers about its box: `READ_OUTPUTS` of one box."""
     kind = MARK_KINDS[int(np.argmax(kinds[:-1]))]
     left, top, right, bottom = read_frame(found.box, wide, tall)
     point = None
-    if kind in ("arrow", "arrowhead") and tip[2] >= 0.5:
-        x, y = (left + float(tip[0]) * (right - left)) / wide, (top + float(tip[1]) * (bottom - top)) / tall
+    tip = tip_of_places(places) if kind in ("arrow", "arrowhead") else None
+    if tip is not None:
+        x, y = (left + tip[0] * (right - left)) / wide, (top + tip[1] * (bottom - top)) / tall
         point = (min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0))
     return SeenMark(kind, found.box, point, found.score * float(1 - kinds[-1]))
 
@@ -226,11 +252,16 @@ class MarksNetwork:
         """Return the detector's session, made at the first call; see `onnx_session` for its errors."""
         return onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
 
-    def __call__(self, pictures: Sequence[NDArray[np.uint8]]) -> list[list[SeenMark]]:
-        """Return the marks of each (height, width, 3) uint8 RGB picture, best first; pictures need a pixel at least."""
+    def __call__(self, pictures: Sequence[NDArray[np.uint8]], least: float = LEAST_SCORE) -> list[list[SeenMark]]:
+        """Return the marks of each picture, best first.
+
+        Args:
+            pictures: (height, width, 3) uint8 RGB, a pixel at least.
+            least: score of the detector below which boxes are left alone: to read one makes it no surer.
+        """
         if not pictures:
             return []
-        found = self.boxes(pictures)
+        found = [[one for one in boxes if one.score >= least] for boxes in self.boxes(pictures)]
         if self.reader is None:
             return [
                 [_mark_of_ink(picture, one) for one in boxes] for picture, boxes in zip(pictures, found, strict=True)

@@ -239,10 +239,10 @@ def _forward(text: Reading, group: MarkGroup, right: int, shares: int | None, wa
         return _tied_after(text, group, group.end + 1, right, shares, is_item=True)
     if (
         word in DASHES
+        and opens
         and group.end + 1 < right
         and text.tokens.gap(group.end)
         and text.tokens.gap(group.end + 1)
-        and opens
     ):
         return _tied_after(text, group, group.end + 1, right, shares, is_item=True)
     if name.form == "sign":

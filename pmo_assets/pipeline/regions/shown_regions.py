@@ -52,11 +52,11 @@ def shown_regions(
         for number in numbers:
             phrase = phrases[number]
             confidence = mark.probability * (UNDECIDED if phrase.undecided else 1.0)
-            found.append(Region(box, (k,), number, _fragment(phrase, texts[number]), None, "marks", confidence))
+            found.append(Region(box, (k,), number, fragment(phrase, texts[number]), None, "marks", confidence))
     return tuple(found)
 
 
-def _fragment(phrase: RegionPhrase, text: str) -> str | None:
-    """Words of what a mark shows; of a phrase that does not say it, the phrase."""
+def fragment(phrase: RegionPhrase, text: str) -> str | None:
+    """Return the words of what a mark shows; of a phrase that does not say it, the phrase."""
     target = text[phrase.target_start : phrase.target_end].strip()
     return target or text[phrase.start : phrase.end].strip() or None

@@ -19,7 +19,7 @@ STAGES: Final = (
         "marks",
         GROUP,
         find_article_marks,
-        reads=["figures", "reviewed_panels"],
+        reads=["figures", "reviewed_panels", "annotations"],
         prepare=load_marks_network,
         goes_on=True,
     ),
@@ -34,7 +34,7 @@ STAGES: Final = (
         "regions",
         GROUP,
         find_article_regions,
-        reads=["figures", "reviewed_panels", "panel_summaries", "marks", "region_phrases"],
+        reads=["figures", "reviewed_panels", "panel_summaries", "marks", "region_phrases", "annotations"],
         goes_on=True,
     ),
 )

@@ -13,9 +13,16 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
 
-from pmo_assets.annotation.annotations import AnnotatedArticle, AnnotatedFigure, AnnotatedPanel, article_number
+from pmo_assets.annotation.annotations import (
+    AnnotatedArticle,
+    AnnotatedFigure,
+    AnnotatedPanel,
+    FigureRegions,
+    article_number,
+)
 from pmo_assets.quality.metrics.matching import normalised_text
 from pmo_assets.quality.metrics.metric import Metric, mean, share
+from pmo_assets.quality.metrics.regions import figure_boxes, figure_choices
 from pmo_assets.records.geometry import Box, iou, matched_boxes
 from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.reviews import VERDICTS
@@ -61,13 +68,17 @@ def wilson_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
+Answer = AnnotatedFigure | FigureRegions
+"""One person's answer: about a figure, or about the marks and regions of its panels."""
+
+
 @dataclass(frozen=True)
 class AnswerPair:
     """Two people's answers to the same question."""
 
     article: str
-    first: AnnotatedFigure
-    second: AnnotatedFigure
+    first: Answer
+    second: Answer
 
     @property
     def interface(self) -> str:
@@ -111,7 +122,7 @@ class PairAgreement:
         return found
 
 
-def _question(figure: AnnotatedFigure) -> tuple[Hashable, ...]:
+def _question(figure: Answer) -> tuple[Hashable, ...]:
     review = figure.review
     place = figure.figure_locations[0]
     return (
@@ -127,8 +138,9 @@ def answer_pairs(articles: Iterable[AnnotatedArticle]) -> list[AnswerPair]:
     """Return all pairs of answers that different people gave to the same question."""
     pairs = []
     for article in articles:
-        questions: dict[tuple[Hashable, ...], list[AnnotatedFigure]] = {}
-        for answer in article.answers:
+        questions: dict[tuple[Hashable, ...], list[Answer]] = {}
+        given: list[Answer] = [*article.answers, *article.region_answers]
+        for answer in given:
             if answer.image_cluster_id is not None and answer.review is not None and answer.review.annotator:
                 questions.setdefault(_question(answer), []).append(answer)
         for answers in questions.values():
@@ -138,7 +150,9 @@ def answer_pairs(articles: Iterable[AnnotatedArticle]) -> list[AnswerPair]:
     return pairs
 
 
-def _boxes(figure: AnnotatedFigure, interface: str) -> dict[str, list[Box]]:
+def _boxes(figure: Answer, interface: str) -> dict[str, list[Box]]:
+    if isinstance(figure, FigureRegions):
+        return figure_boxes(figure)
     if interface == "pages":
         return {
             "figure": [place.bbox for place in figure.figure_locations],
@@ -158,6 +172,27 @@ def _assignment(panel: AnnotatedPanel) -> str:
     return normalised_identifier(panel.identifier) or normalised_text(panel.subcaption).lower()
 
 
+def _choices(pair: AnswerPair) -> Mapping[str, Sequence[Choice]]:
+    """Return two people's choices for the same thing, by name of the choice."""
+    one, other = pair.first, pair.second
+    if isinstance(one, FigureRegions):
+        return figure_choices(one, other) if isinstance(other, FigureRegions) else {}
+    if isinstance(other, FigureRegions):
+        return {}
+    choices: dict[str, list[Choice]] = {}
+    if pair.interface == "boxes":
+        first, second = ([i for p in f.panels for i in p.images] for f in (one, other))
+        same = matched_boxes([i.box for i in first], [i.box for i in second], SAME_THING)
+        choices["image type"] = [(first[i].type, second[k].type) for i, k in same.items()]
+        choices["mark status"] = [(first[i].marked, second[k].marked) for i, k in same.items()]
+    if pair.interface == "captions":
+        same = matched_boxes([p.box for p in one.panels], [p.box for p in other.panels], SAME_THING)
+        choices["assignment"] = [(_assignment(one.panels[i]), _assignment(other.panels[k])) for i, k in same.items()]
+    if pair.interface == "audit":
+        choices["verdict"] = [(p.verdict, q.verdict) for p, q in zip(one.panels, other.panels, strict=False)]
+    return choices
+
+
 def pair_agreement(pair: AnswerPair) -> PairAgreement:
     """Return the agreement of two answers; boxes are compared one to one, the most alike first."""
     a, b = _boxes(pair.first, pair.interface), _boxes(pair.second, pair.interface)
@@ -167,28 +202,13 @@ def pair_agreement(pair: AnswerPair) -> PairAgreement:
         same = matched_boxes(a[kind], b[kind], SAME_THING)
         ious[kind] = [iou(a[kind][i], b[kind][k]) for i, k in same.items()]
         matched[kind] = len(same), len(a[kind]) + len(b[kind])
-    choices: dict[str, list[Choice]] = {}
-    if pair.interface == "boxes":
-        first, second = ([i for p in f.panels for i in p.images] for f in (pair.first, pair.second))
-        same = matched_boxes([i.box for i in first], [i.box for i in second], SAME_THING)
-        choices["image type"] = [(first[i].type, second[k].type) for i, k in same.items()]
-        choices["mark status"] = [(first[i].marked, second[k].marked) for i, k in same.items()]
-    if pair.interface == "captions":
-        same = matched_boxes([p.box for p in pair.first.panels], [p.box for p in pair.second.panels], SAME_THING)
-        choices["assignment"] = [
-            (_assignment(pair.first.panels[i]), _assignment(pair.second.panels[k])) for i, k in same.items()
-        ]
-    if pair.interface == "audit":
-        choices["verdict"] = [
-            (p.verdict, q.verdict) for p, q in zip(pair.first.panels, pair.second.panels, strict=False)
-        ]
-    return PairAgreement(pair, ious, matched, choices)
+    return PairAgreement(pair, ious, matched, _choices(pair))
 
 
 def agreement_metrics(pairs: Sequence[PairAgreement]) -> list[Metric]:
     """Return the agreement of people: boxes that both drew and their IoU; observed agreement and kappa of choices."""
     metrics = []
-    for kind in ("figure", "caption", "panel", "identifier", "image"):
+    for kind in ("figure", "caption", "panel", "identifier", "image", "mark", "region"):
         overlaps = [value for item in pairs for value in item.ious.get(kind, ())]
         both = sum(item.matched.get(kind, (0, 0))[0] for item in pairs)
         total = sum(item.matched.get(kind, (0, 0))[1] for item in pairs)
@@ -197,7 +217,7 @@ def agreement_metrics(pairs: Sequence[PairAgreement]) -> list[Metric]:
                 Metric("boxes both drew (F1)", 2 * both / total, total, kind, SAME_THING),
                 Metric("mean IoU of boxes both drew", mean(overlaps), len(overlaps), kind),
             ]
-    for name in ("image type", "mark status", "assignment", "verdict"):
+    for name in ("image type", "mark status", "assignment", "verdict", "mark kind", "mark colour", "region text"):
         choices = [choice for item in pairs for choice in item.choices.get(name, ())]
         if choices:
             metrics += [
@@ -259,9 +279,13 @@ def audit_metrics(counts: Mapping[str, Counter[str]], sizes: Mapping[str, int] |
 def annotation_metrics(articles: Sequence[AnnotatedArticle], sizes: Mapping[str, int] | None = None) -> list[Metric]:
     """Return agreement and audit of annotated articles; for `sizes` see `audit_metrics`."""
     pairs = [pair_agreement(pair) for pair in answer_pairs(articles)]
+    panels = [panel for article in articles for figure in article.regions for panel in figure.panels]
+    answered = sum(bool(article.answers or article.region_answers) for article in articles)
+    drawn = {"mark": sum(len(p.marks) for p in panels), "region": sum(len(p.regions) for p in panels)}
     return [
-        Metric("articles with answers", float(sum(bool(a.answers) for a in articles)), len(articles)),
+        Metric("articles with answers", float(answered), len(articles)),
         Metric("answers of two people to one question", float(len(pairs)), len(pairs)),
+        *(Metric("decided by people", float(count), len(panels), name) for name, count in drawn.items() if panels),
         *agreement_metrics(pairs),
         *audit_metrics(audit_verdicts(articles), sizes),
     ]

@@ -12,6 +12,13 @@ from pmo_assets.release.hub.citation import PAPER_URL, SOFTWARE, bibtex
 from pmo_assets.release.hub.features import PICTURE
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, licence_rows, withheld_names
 from pmo_assets.release.hub.markdown import markdown_table, size_text
+from pmo_assets.release.pair_numbers import (
+    PAIR_HEADER,
+    PANEL2PATCH_HEADER,
+    PANEL2PATCH_REMARK,
+    pair_cells,
+    panel2patch_cells,
+)
 from pmo_assets.tables.release import arrow_schema, release_tables
 from pmo_assets.tables.schemas import column_descriptions
 
@@ -23,6 +30,7 @@ def body(facts: ReleaseFacts) -> str:
         _how_to_load(facts),
         _fields(facts),
         _running_text(),
+        _pairs(facts),
         _splits(facts),
         _statistics(facts),
         _licences(facts),
@@ -68,6 +76,7 @@ _ROW: Mapping[str, str] = {
     "panels": "a panel with its picture and subcaption",
     "figures": "a figure with its picture and whole caption",
     "articles": "an article",
+    "pairs": "a figure, panel or region with one of its texts; the picture stands in figures or panels",
 }
 
 
@@ -235,6 +244,25 @@ Half of what an article says of a panel stands in its running text. These column
 
 Rules, networks and a lexicon made them, no person looked: a sentence may be missing, or speak of something else too,
 and a mark may be none.{measured}"""
+
+
+def _pairs(facts: ReleaseFacts) -> str:
+    return f"""## Pairs to train on
+
+`pairs` has a row for each picture region with each of its texts, at the three levels of
+Panel2Patch (Yuan et al., "From Panel to Pixel"): `figure` (M), `panel` (P), `region` (R: what a mark shows). Filter by
+`level`, `text_kind` and `generated` (words of a model; all others are the article's).
+
+The picture of a row is row `picture_row` of config `picture_config` in the same split: `figure_image` or `panel_image`.
+`box` is the part of that picture that the text is of, `figure_box` the same in the figure. Rows of one picture follow
+each other, in the order of figures and panels. `figure_panels` is 1 where figure and panel show much the same: leave
+out one of the levels there. A text or picture that a licence withholds makes no pair.
+
+{markdown_table(PAIR_HEADER, pair_cells(facts.pairs))}
+
+{markdown_table(PANEL2PATCH_HEADER, panel2patch_cells(facts.pairs, facts.articles))}
+
+{PANEL2PATCH_REMARK}"""
 
 
 def _wanted(splits: SplitFacts, name: str) -> str:

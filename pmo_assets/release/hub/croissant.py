@@ -23,6 +23,7 @@ from pmo_assets.release.hub.citation import SOFTWARE, bibtex
 from pmo_assets.release.hub.features import PICTURE
 from pmo_assets.release.hub.licence_list import LICENSE_FILE
 from pmo_assets.tables.release import arrow_schema, release_tables
+from pmo_assets.tables.released import KEYS
 
 CROISSANT_FILE = "croissant.json"
 
@@ -74,13 +75,6 @@ _DATA_TYPES: Final[Mapping[pa.DataType, str]] = {
     pa.int64(): "sc:Integer",
     pa.float64(): "sc:Float",
 }
-
-_KEYS: Final[Mapping[str, Sequence[str]]] = {
-    "panels": ("panel_id",),
-    "figures": ("article_id", "image_cluster_id"),
-    "articles": ("article_id",),
-}
-"""Columns that identify a row, by config."""
 
 
 def croissant(facts: ReleaseFacts) -> dict[str, Any]:
@@ -186,7 +180,7 @@ def _record_set(config: ConfigFacts) -> dict[str, Any]:
     for field in fields:
         if field["name"] == "split":
             field["references"] = {"field": {"@id": "splits/name"}}
-    keys = [{"@id": f"{config.name}/{key}"} for key in _KEYS[config.name]]
+    keys = [{"@id": f"{config.name}/{key}"} for name, key_of in KEYS.items() if name == config.name for key in key_of]
     return {
         "@type": "cr:RecordSet",
         "@id": config.name,

@@ -18,8 +18,11 @@ LICENSE_FILE = "LICENSE.md"
 
 def withheld_names() -> str:
     """Return the hub's columns that are null where a licence forbids redistribution, for a sentence."""
-    columns = dict.fromkeys(name for config in CONFIGS for name in release_tables()[config].columns())
-    return ", ".join(f"`{name}`" for name in columns if holdings()[name] is not FACTS)
+    columns = {name: column for config in CONFIGS for name, column in release_tables()[config].columns().items()}
+    # `text` of pairs is never null: what is withheld makes no pair
+    return ", ".join(
+        f"`{name}`" for name, column in columns.items() if column.nullable and holdings()[name] is not FACTS
+    )
 
 
 def licence_rows(licences: Sequence[LicenceCount]) -> list[tuple[object, ...]]:

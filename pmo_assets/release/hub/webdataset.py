@@ -1,4 +1,4 @@
-"""A release as tar shards for webdataset: a picture, its text, all else as JSON.
+"""A release as tar shards for webdataset: a picture, its text, all else as JSON; of pairs, all texts of the picture.
 
 Format: https://github.com/webdataset/webdataset. The same tables give the same bytes: members have no date and no
 owner, and stand in the order of the rows.
@@ -11,6 +11,7 @@ pictures: 1.3 s of one core, here 1.4).
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 import tarfile
@@ -61,6 +62,14 @@ SAMPLE_FORMS: Final[Mapping[str, SampleForm]] = {
 }
 """The configs that have pictures."""
 
+PAIRS: Final = "pairs"
+"""The config whose samples are pictures of `SAMPLE_FORMS` with all their pairs."""
+
+_OF_PAIRS: Final = (
+    "pair_id", "level", "text_kind", "text", "generated", "confidence", "box", "figure_box", "region_id",
+)  # fmt: skip
+"""Columns of pairs that differ between those of one picture; the others stand once in a sample's JSON."""
+
 
 @dataclass(frozen=True, slots=True)
 class TarShards:
@@ -96,7 +105,7 @@ def write_webdataset(
     Args:
         folder: of the release, with `data/<config>/<split>-00000.parquet`.
         target: a folder that is not there yet.
-        config: "panels" or "figures".
+        config: "panels", "figures" or "pairs".
         splits: which; none for all.
         shard_size: bytes that a tar does not grow beyond, unless a single sample does.
         keep_withheld: rows whose licence forbids redistribution are written with their JSON alone.
@@ -111,11 +120,12 @@ def write_webdataset(
         raise StorageError(f"{target} is there already: take it away, or name another folder")
     if (folder / SUMS_FILE).exists():  # a download of some shards may lack it
         refuse_damaged(folder, tell)
-    form = SAMPLE_FORMS[config]
     try:
         with folder_aside(target) as partial:
             return [
-                _write_split(paths, partial, split, form, shard_size, keep_withheld, tell)
+                _write_pairs(folder, paths, partial, split, shard_size, tell)
+                if config == PAIRS
+                else _write_split(paths, partial, split, SAMPLE_FORMS[config], shard_size, keep_withheld, tell)
                 for split, paths in shards.items()
             ]
     except (OSError, pa.ArrowException) as error:
@@ -128,8 +138,8 @@ def _shards(folder: Path, config: str, splits: Sequence[str]) -> dict[str, list[
     Raises:
         StorageError: if there is no such config or split.
     """
-    if config not in SAMPLE_FORMS:
-        raise StorageError(f"there are no pictures in {config}: {' or '.join(SAMPLE_FORMS)}")
+    if config not in (*SAMPLE_FORMS, PAIRS):
+        raise StorageError(f"there are no pictures in {config}: {', '.join(SAMPLE_FORMS)} or {PAIRS}")
     found: dict[str, list[Path]] = {}
     for path in sorted((folder / "data" / config).glob("*.parquet")):
         if match := _SHARD.fullmatch(path.name):
@@ -145,34 +155,116 @@ def _write_split(
     paths: Sequence[Path], target: Path, split: str, form: SampleForm, shard_size: int, keep_withheld: bool, tell: Tell
 ) -> TarShards:
     total = sum(pq.read_metadata(path).num_rows for path in paths)
-    shards = samples = withheld = 0
-    with ExitStack() as stack:
-        tar: tarfile.TarFile | None = None
+    withheld = 0
+    with _TarWriter(target, split, shard_size) as tars:
         for done, row in enumerate(_rows(paths)):
             tell(split, done, total)
             if row[form.picture] is None:
                 withheld += 1
                 if not keep_withheld:
                     continue
-            members = list(sample_members(row, form))
-            size = sum(_padded(len(content)) + tarfile.BLOCKSIZE for _, content in members)
-            if tar is None or (tar.offset and tar.offset + size > shard_size):
-                stack.close()
-                tar = stack.enter_context(_open_tar(target / f"{split}-{shards:06}.tar"))
-                shards += 1
-            for name, content in members:
-                _add(tar, name, content)
-            tar.members = []  # type: ignore[attr-defined]  # else every header stays in memory
-            samples += 1
+            tars.add(list(sample_members(row, form)))
         tell(split, total, total)
-    size = sum(path.stat().st_size for path in target.glob(f"{split}-*.tar"))
-    return TarShards(split, shards, samples, withheld, size)
+    return tars.written(withheld)
 
 
-def _rows(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
+def _write_pairs(
+    folder: Path, paths: Sequence[Path], target: Path, split: str, shard_size: int, tell: Tell
+) -> TarShards:
+    """Write the pictures of a split that have pairs, each with all of them, in the order of the pairs."""
+    total, done = sum(pq.read_metadata(path).num_rows for path in paths), 0
+    pictures = {
+        config: _Pictures(sorted((folder / "data" / config).glob(f"{split}-*.parquet")), form)
+        for config, form in SAMPLE_FORMS.items()
+    }
+    with _TarWriter(target, split, shard_size) as tars:
+        for (config, row), group in itertools.groupby(
+            _rows(paths), lambda pair: (pair["picture_config"], pair["picture_row"])
+        ):
+            pairs = list(group)
+            tell(split, done, total)
+            tars.add(list(pair_members(pairs, pictures[config].at(row))))
+            done += len(pairs)
+        tell(split, total, total)
+    return tars.written(0)
+
+
+class _Pictures:
+    """The pictures of a config's split, read in the order of its rows."""
+
+    def __init__(self, paths: Sequence[Path], form: SampleForm) -> None:
+        self._rows = enumerate(_rows(paths, [*form.key, form.picture]))
+        self._form = form
+
+    def at(self, row: int) -> tuple[str, bytes]:
+        """Return key and picture of a row, which comes after those that were asked for before.
+
+        Raises:
+            StorageError: if there is no such row, or no picture.
+        """
+        for number, found in self._rows:
+            if number == row:
+                if found[self._form.picture] is None:
+                    break
+                return sample_key(found, self._form), found[self._form.picture]["bytes"]
+        raise StorageError(f"pairs name row {row}, and there is no picture: the files are not of one release")
+
+
+def pair_members(pairs: Sequence[Mapping[str, Any]], picture: tuple[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Give the files of a picture's sample as (name, content): picture, first text, and JSON with all its pairs.
+
+    Args:
+        pairs: rows of `pairs` with this picture; the first is the caption or subcaption where there is one.
+        picture: its key and the file.
+
+    Raises:
+        StorageError: if the picture is neither PNG nor WebP.
+    """
+    key, content = picture
+    shared = {name: value for name, value in pairs[0].items() if name not in _OF_PAIRS}
+    facts = {**shared, "pairs": [{name: pair[name] for name in _OF_PAIRS} for pair in pairs]}
+    yield f"{key}.{_extension(content, key)}", content
+    yield f"{key}.txt", pairs[0]["text"].encode()
+    yield f"{key}.json", _json(facts)
+
+
+class _TarWriter:
+    """Writes samples of a split as one tar after the other."""
+
+    def __init__(self, target: Path, split: str, shard_size: int) -> None:
+        self._target, self._split, self._shard_size = target, split, shard_size
+        self._stack = ExitStack()
+        self._tar: tarfile.TarFile | None = None
+        self._shards = self._samples = 0
+
+    def __enter__(self) -> _TarWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def add(self, members: Sequence[tuple[str, bytes]]) -> None:
+        """Append a sample; a new tar begins where it would grow beyond its size."""
+        size = sum(_padded(len(content)) + tarfile.BLOCKSIZE for _, content in members)
+        if self._tar is None or (self._tar.offset and self._tar.offset + size > self._shard_size):
+            self._stack.close()
+            self._tar = self._stack.enter_context(_open_tar(self._target / f"{self._split}-{self._shards:06}.tar"))
+            self._shards += 1
+        for name, content in members:
+            _add(self._tar, name, content)
+        self._tar.members = []  # type: ignore[attr-defined]  # else every header stays in memory
+        self._samples += 1
+
+    def written(self, withheld: int) -> TarShards:
+        """Return what was written, once all is closed."""
+        size = sum(path.stat().st_size for path in self._target.glob(f"{self._split}-*.tar"))
+        return TarShards(self._split, self._shards, self._samples, withheld, size)
+
+
+def _rows(paths: Sequence[Path], columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
     for path in paths:
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(READ_ROWS):
+            for batch in file.iter_batches(READ_ROWS, columns=columns):
                 yield from batch.to_pylist()
 
 
@@ -198,7 +290,11 @@ def sample_members(row: Mapping[str, Any], form: SampleForm) -> Iterator[tuple[s
     if row[form.text] is not None:
         yield f"{key}.txt", row[form.text].encode()
     rest = {name: value for name, value in row.items() if name not in (form.picture, form.text)}
-    yield f"{key}.json", json.dumps(rest, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    yield f"{key}.json", _json(rest)
+
+
+def _json(facts: Mapping[str, Any]) -> bytes:
+    return json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _extension(content: bytes, key: str) -> str:

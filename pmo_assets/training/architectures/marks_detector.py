@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pmo_assets.pipeline.regions.marks_network import READ_KINDS, STRIDE
-from pmo_assets.training.architectures.compact_detector import _conv, _Residual
+from pmo_assets.training.architectures.compact_detector import _conv
 from pmo_assets.training.architectures.mark_network import MarkNetwork
 
 PARTS: dict[str, int] = {"score": 1, "sides": 4}
@@ -68,27 +68,38 @@ def boxes_of_sides(sides: Tensor) -> Tensor:
 
 
 class MarksReader(nn.Module):
-    """Input (n, 3, 48, 48) float32 0..1 RGB, boxes of marks with what surrounds them; output of what they show."""
+    """Input (n, 3, 64, 64) float32 0..1 RGB, boxes of marks with what surrounds them; output of what they show.
 
-    def __init__(self) -> None:
-        """Build the network with random weights."""
+    The trunk is the mark classifier's, too: from random weights it learns several times as long. Where a mark points is
+    a choice among 16 × 16 places, and none: of an arrow's two ends, the mean of both is no answer.
+    """
+
+    def __init__(self, trunk: MarkNetwork | None = None, width: int = 48) -> None:
+        """Build the network, its trunk that of a classifier, or with random weights."""
         super().__init__()
-        self.trunk = nn.Sequential(
-            _conv(3, 24, 3, 1), _conv(24, 32, 3, 2), _conv(32, 48, 3, 1), _conv(48, 64, 3, 2), _Residual(64),
-            _conv(64, 96, 3, 2), _Residual(96),
-        )  # fmt: skip
-        self.hidden = nn.Linear(96 * 36, 128)
-        self.out = nn.Linear(128, len(READ_KINDS) + 3)
+        self.trunk = (trunk or MarkNetwork()).trunk
+        self.from_16, self.from_8, self.from_4 = (nn.Conv2d(n, width, 1) for n in (112, 48, 24))
+        self.at_8, self.at_4 = _conv(width, width), _conv(width, 32)
+        self.place = nn.Conv2d(32, 1, 1)
+        self.hidden = nn.Linear(2 * 112 + 2 * 32, 128)
+        self.kind = nn.Linear(128, len(READ_KINDS))
+        self.nowhere = nn.Linear(128, 1)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits of `READ_KINDS` (n, 8), and of the tip's place in the input and of there being one (n, 3)."""
-        seen = functional.relu(self.hidden(self.trunk((x - 0.5) * 4).flatten(1)))
-        answers = self.out(functional.dropout(seen, 0.1, self.training))
-        return answers[:, : len(READ_KINDS)], answers[:, len(READ_KINDS) :]
+        """Return logits of `READ_KINDS` (n, 8), and of the places of the tip, the last: none (n, 257)."""
+        four = self.trunk[:3]((x - 0.5) * 4)
+        eight = self.trunk[3:5](four)
+        sixteen = self.trunk[5:](eight)
+        eight = self.at_8(functional.relu(_doubled(self.from_16(sixteen)) + self.from_8(eight)))
+        four = self.at_4(functional.relu(_doubled(eight) + self.from_4(four)))
+        pooled = [value for maps in (sixteen, four) for value in (maps.mean(dim=(2, 3)), maps.amax(dim=(2, 3)))]
+        seen = functional.relu(self.hidden(torch.cat(pooled, dim=1)))
+        seen = functional.dropout(seen, 0.1, self.training)
+        return self.kind(seen), torch.cat([self.place(four).flatten(1), self.nowhere(seen)], dim=1)
 
 
 class MarksReaderForExport(nn.Module):
-    """The reader with uint8 input (n, 48, 48, 3) and `marks_network.READ_OUTPUTS` as outputs."""
+    """The reader with uint8 input (n, 64, 64, 3) and `marks_network.READ_OUTPUTS` as outputs."""
 
     def __init__(self, network: MarksReader) -> None:
         """Wrap a trained reader."""
@@ -96,9 +107,9 @@ class MarksReaderForExport(nn.Module):
         self.network = network
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """Return shares of the kinds, and the tip."""
+        """Return shares of the kinds, and of the tip's places."""
         kinds, tips = self.network(pixels.permute(0, 3, 1, 2).float() / 255)
-        return torch.softmax(kinds, dim=1), torch.sigmoid(tips)
+        return torch.softmax(kinds, dim=1), torch.softmax(tips, dim=1)
 
 
 class MarksDetectorForExport(nn.Module):

@@ -170,7 +170,7 @@ Finds the boxes of marks that authors draw on images (arrows, arrowheads, circle
 where the PDF does not tell them (`pipeline/regions`); the shape of the ink in a box, or a marks reader, says what it
 shows. It does not decide whether an image is marked: that is the mark classifier's.
 
-* Architecture: `training/architectures/marks_detector.py`; input 352 pixels on the long side, a place every fourth
+* Architecture: `training/architectures/marks_detector.py`; input 416 pixels on the long side, a place every fourth
   pixel; ONNX opset 17, weights in half precision, {size / 1e6:.1f} MB.
 * Trained from {_origin(info)} for {info["step"]} steps of 16 windows of pictures,
   drawn while training (`drawn_marks.py`).
@@ -194,6 +194,7 @@ are missed most often. Plots are not searched. Of two marks with one middle only
 
     pmo train marks-detector RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS{_initial(info)}
     pmo train export pmo_assets/weights --marks-detector RUN/best.pt
+    pmo train quantise pmo_assets/weights/marks_detector.onnx --images IMAGES --articles ARTICLES
     python benchmarks/score_marks.py --fit
 """
 
@@ -207,9 +208,9 @@ def marks_reader_card(info: Mapping[str, Any], size: int) -> str:
 Says what a box that the [marks detector](marks_detector.md) finds shows: an arrow, an arrowhead, a circle or outline, a
 box, an asterisk, a line, another mark, or none; and where an arrow or arrowhead points.
 
-* Architecture: `training/architectures/marks_detector.py`; input 48 × 48 pixels, the box with what surrounds it;
+* Architecture: `training/architectures/marks_detector.py`; input 64 × 64 pixels, the box with what surrounds it;
   ONNX opset 17, weights in half precision, {size / 1e6:.1f} MB.
-* Trained from random weights for {info["step"]} steps of 16 pictures with up to 12 boxes each, drawn while training
+* Trained from {_origin(info)} for {info["step"]} steps of 8 pictures with up to 12 boxes each, drawn while training
   (`drawn_marks.py`): marks, what the detector finds, places at random.
 
 ## Accuracy
@@ -225,7 +226,8 @@ Those of the marks detector.
 
 ## Make it again
 
-    pmo train marks-reader RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS --detector WEIGHTS
+    pmo train marks-reader RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS{_initial(info)} \\
+        --detector pmo_assets/weights/marks_detector.onnx
     pmo train export pmo_assets/weights --marks-reader RUN/best.pt
     python benchmarks/score_marks.py --fit
 """

@@ -165,7 +165,7 @@ def train_marks(
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    model = MarkNetwork() if initial is None else network_of_onnx(initial, _samples(pool))
+    model = MarkNetwork() if initial is None else network_of_onnx(initial, sample_pictures(pool))
     model = model.to(options.device).to(memory_format=torch.channels_last)
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.02)
     checks = [mark_example(10**9 + k, validation_pool)[:2] for k in range(options.validation_crops)]
@@ -195,7 +195,7 @@ def train_marks(
     )  # fmt: skip
 
 
-def _samples(pool: PicturePool, count: int = 192) -> Tensor:
+def sample_pictures(pool: PicturePool, count: int = 192) -> Tensor:
     """Return pictures to find the statistics of exported weights on, of seeds that are not trained on."""
     examples = MarkExamples(2 * 10**9, count, pool, (), 0.0)
     return torch.stack([examples[k][0] for k in range(count)]).float() / 255

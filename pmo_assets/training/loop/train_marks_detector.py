@@ -20,7 +20,7 @@ from pmo_assets.records.geometry import Box, area, as_box, intersection, normali
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.mark_network import MarkNetwork, network_of_onnx
 from pmo_assets.training.architectures.marks_detector import MarksDetector, MarksDetectorForExport, boxes_of_sides
-from pmo_assets.training.loop.train_marks import MarkExamples
+from pmo_assets.training.loop.train_marks import sample_pictures
 from pmo_assets.training.loop.training_run import Batch, numbered_batches, train_network
 from pmo_assets.training.options import MarksDetectorOptions
 from pmo_assets.training.synthetic.drawn_marks import DrawnMark
@@ -252,13 +252,7 @@ def train_marks_detector(
 
 def _first_network(initial: Path | None, pool: PicturePool) -> MarksDetector:
     if initial is None or initial.suffix == ".onnx":
-        return MarksDetector(MarkNetwork() if initial is None else network_of_onnx(initial, _samples(pool)))
+        return MarksDetector(MarkNetwork() if initial is None else network_of_onnx(initial, sample_pictures(pool)))
     model = MarksDetector()
     model.load_state_dict(torch.load(initial, map_location="cpu", weights_only=True)["model"])
     return model
-
-
-def _samples(pool: PicturePool, count: int = 192) -> Tensor:
-    """Return pictures to find the statistics of exported weights on, of seeds that are not trained on."""
-    examples = MarkExamples(2 * 10**9, count, pool, (), 0.0)
-    return torch.stack([examples[k][0] for k in range(count)]).float() / 255

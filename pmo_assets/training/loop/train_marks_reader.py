@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,13 +20,17 @@ from pmo_assets.pipeline.regions.marks_network import (
     MARGIN,
     READ_KINDS,
     READ_SIDE,
+    TIP_PLACES,
     MarksNetwork,
     read_frame,
     reader_input,
+    tip_of_places,
 )
 from pmo_assets.records.geometry import Box, iou, normalise
 from pmo_assets.samples.drawing import Pixels
+from pmo_assets.training.architectures.mark_network import network_of_onnx
 from pmo_assets.training.architectures.marks_detector import MarksReader
+from pmo_assets.training.loop.train_marks import sample_pictures
 from pmo_assets.training.loop.training_run import Batch, numbered_batches, train_network
 from pmo_assets.training.options import MarksReaderOptions
 from pmo_assets.training.synthetic.drawn_marks import DrawnMark
@@ -35,8 +40,8 @@ from pmo_assets.training.synthetic.pools import PicturePool
 BOXES: Final = 12
 """Boxes of a picture that are learnt from at a time."""
 
-VIEWS, BLOCK = 3, 128
-"""A picture is seen three times, each time by other boxes in other colours, with 128 others between."""
+VIEWS, BLOCK = 2, 128
+"""A picture is seen twice, each time by other boxes in other colours, with 128 others between."""
 
 NEGATIVES: Final = 5
 """Of these at least so many that are no mark's own box."""
@@ -44,16 +49,24 @@ NEGATIVES: Final = 5
 RIGHT, WRONG = 0.5, 0.2
 """IoU with a mark from which a box shows it, and up to which it shows none; between them it is not learnt from."""
 
+BEND: Final = 0.15
+"""Spread of the bend of views, as a part of their half side: shafts and outlines are bent in many styles."""
+
 WIDER: Final = 1.5
 """Side of what is turned, relative to what the reader sees of it."""
 
 MORE: Final = 6
 """Times that further marks are drawn on a picture: the reader needs many, and to make the picture takes the time."""
 
+NEAR_TIP: Final = 0.7
+"""Places: spread of the shares around a tip."""
+
 UNUSED: Final = -1
 """Kind of a place among `BOXES` without a box."""
 
 NONE: Final = READ_KINDS.index(None)
+
+Floats = NDArray[np.float64]
 
 Labelled = tuple[Box, DrawnMark | None]
 """A normalised box of a picture, and the mark that it shows."""
@@ -85,7 +98,7 @@ def _shaken(rng: np.random.Generator, box: Box) -> Box:
     """Return a box as a detector would find it: moved and sized by some of its sides."""
     left, top, right, bottom = box
     wide, tall = right - left, bottom - top
-    near = rng.normal(0, 0.07, 4)
+    near = rng.normal(0, 0.09, 4)
     edges = (left + near[0] * wide, top + near[1] * tall, right + near[2] * wide, bottom + near[3] * tall)
     return (min(edges[0], edges[2]), min(edges[1], edges[3]), max(edges[0], edges[2]), max(edges[1], edges[3]))
 
@@ -108,17 +121,18 @@ def read_example(
     larger = reader_input(pixels, frame, round(READ_SIDE * WIDER))
     # From pixels of the larger view to those of the reader's: about the middle, a little nearer, farther or beside it.
     angle = float(rng.uniform(0, 2 * np.pi)) if rng.random() < 0.6 else int(rng.integers(4)) * np.pi / 2
-    stretch = np.exp(rng.normal(0, 0.08, 2)) * float(rng.choice([-1, 1]))
+    stretch = np.exp(rng.normal(0, 0.1, 2)) * float(rng.choice([-1, 1]))
     stretch[1] = abs(stretch[1])
     turn = np.asarray([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) @ np.diag(stretch)
     middle = READ_SIDE / 2 + rng.normal(0, 0.03 * READ_SIDE, 2)
     shift = middle - turn @ np.full(2, larger.shape[0] / 2)
-    matrix = np.column_stack([turn, shift])
-    seen = cv2.warpAffine(larger, matrix, (READ_SIDE, READ_SIDE), flags=cv2.INTER_LINEAR, borderValue=(MARGIN,) * 3)
+    bend = rng.normal(0, BEND) if rng.random() < 0.5 and (mark is None or mark.kind != "box") else 0.0
+    way = float(rng.uniform(0, 2 * np.pi))
+    seen = _bent_view(larger, turn, shift, bend, way)
     tip = (0.5, 0.5, 0.0)
     if mark is not None and mark.tip is not None:
         inside = [(mark.tip[a] - frame[a]) / (2 * half) * larger.shape[0] for a in (0, 1)]
-        u, v = ((turn @ inside + shift) / READ_SIDE).tolist()
+        u, v = (_bent_point(turn @ inside + shift, bend, way) / READ_SIDE).tolist()
         tip = (u, v, 1.0) if 0 <= u <= 1 and 0 <= v <= 1 else tip
     if rng.random() < 0.4:
         seen = seen[:, :, rng.permutation(3)]
@@ -126,6 +140,32 @@ def read_example(
         seen = 255 - seen
     kind = NONE if mark is None else READ_KINDS.index(mark.kind)
     return _other_levels(rng, np.ascontiguousarray(seen, dtype=np.uint8)), kind, tip
+
+
+def _bent_view(pixels: Pixels, turn: Floats, shift: Floats, bend: float, way: float) -> Pixels:
+    """Return the reader's view of pixels under a linear map, bent like a bow along a way (radians)."""
+    places = np.stack(np.meshgrid(np.arange(READ_SIDE), np.arange(READ_SIDE)), axis=2).astype(np.float64)
+    along, across = np.asarray([np.cos(way), np.sin(way)]), np.asarray([-np.sin(way), np.cos(way)])
+    off = (places - READ_SIDE / 2) @ along / (READ_SIDE / 2)
+    straight = places + bend * READ_SIDE / 2 * (off**2)[:, :, None] * across
+    source = ((straight - shift) @ np.linalg.inv(turn).T).astype(np.float32)
+    return np.asarray(
+        cv2.remap(
+            pixels, source[:, :, 0], source[:, :, 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT,
+            borderValue=(MARGIN,) * 3,
+        ),
+        dtype=np.uint8,
+    )  # fmt: skip
+
+
+def _bent_point(straight: Floats, bend: float, way: float) -> Floats:
+    """Return where `_bent_view` shows a point that lies at `straight` without the bend, in pixels of the view."""
+    along, across = np.asarray([np.cos(way), np.sin(way)]), np.asarray([-np.sin(way), np.cos(way)])
+    point = straight
+    for _ in range(8):  # the bend is small: each step comes nearer by its factor
+        off = float((point - READ_SIDE / 2) @ along) / (READ_SIDE / 2)
+        point = straight - bend * READ_SIDE / 2 * off**2 * across
+    return point
 
 
 def _other_levels(rng: np.random.Generator, pixels: Pixels) -> Pixels:
@@ -136,10 +176,10 @@ def _other_levels(rng: np.random.Generator, pixels: Pixels) -> Pixels:
 
 
 class ReaderExamples(Dataset[tuple[Tensor, Tensor, Tensor]]):
-    """Examples by number: (views (`BOXES`, 3, 48, 48) uint8, kinds (`BOXES`,), tips (`BOXES`, 3)) of a picture."""
+    """Examples by number: (views (`BOXES`, 3, 64, 64) uint8, kinds (`BOXES`,), tips (`BOXES`, 3)) of a picture."""
 
-    def __init__(self, first: int, count: int, pool: PicturePool, detector: MarksNetwork | None) -> None:
-        """Number the examples from `first`."""
+    def __init__(self, first: int, count: int, pool: PicturePool, detector: Path | None) -> None:
+        """Number the examples from `first`; the detector is opened where it is used, in a process of its own."""
         self.first, self.count, self.pool, self.detector = first, count, pool, detector
         self._drawn: OrderedDict[int, Example] = OrderedDict()
 
@@ -156,7 +196,7 @@ class ReaderExamples(Dataset[tuple[Tensor, Tensor, Tensor]]):
                 self._drawn.popitem(last=False)
         rng = np.random.default_rng((at, 5))
         pixels = self._drawn[seed][0]
-        views = np.zeros((BOXES, 48, 48, 3), np.uint8)
+        views = np.zeros((BOXES, READ_SIDE, READ_SIDE, 3), np.uint8)
         kinds, tips = np.full(BOXES, UNUSED, np.int64), np.zeros((BOXES, 3), np.float32)
         for k, (box, mark) in enumerate(labelled_boxes(rng, self._drawn[seed])):
             views[k], kinds[k], tips[k] = read_example(rng, pixels, box, mark)
@@ -165,7 +205,7 @@ class ReaderExamples(Dataset[tuple[Tensor, Tensor, Tensor]]):
     def _example(self, seed: int) -> Example:
         # Other pictures than the detector has learnt from: there it finds less that is none.
         pixels, marks = marks_example(FIRST_SEED + seed, self.pool, MORE)
-        found = [] if self.detector is None else self.detector.boxes([pixels])[0]
+        found = [] if self.detector is None else MarksNetwork(self.detector).boxes([pixels])[0]
         return pixels, marks, [one.box for one in found[:8]]
 
 
@@ -173,15 +213,21 @@ FIRST_SEED: Final = 10**8
 """Behind the seeds of the detector's examples."""
 
 
+def tip_goals(tip: Tensor) -> Tensor:
+    """Return the shares (n, 257) that the reader's places should have for tips (n, 3); those around a tip have some."""
+    places = torch.arange(TIP_PLACES, device=tip.device, dtype=tip.dtype) + 0.5
+    x, y = (torch.exp(-((TIP_PLACES * tip[:, k : k + 1] - places) ** 2) / (2 * NEAR_TIP**2)) for k in (0, 1))
+    near = (y[:, :, None] * x[:, None, :]).flatten(1)
+    near = near / near.sum(dim=1, keepdim=True)
+    return torch.cat([near * tip[:, 2:], 1 - tip[:, 2:]], dim=1)
+
+
 def reading_loss(kinds: Tensor, tips: Tensor, goal: Tensor, tip: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """Return the loss of answers (n, 8) and (n, 3) for kinds (n,) and tips (n, 3), and its parts."""
+    """Return the loss of answers (n, 8) and (n, 257) for kinds (n,) and tips (n, 3), and its parts."""
     parts = {"kind": functional.cross_entropy(kinds, goal, label_smoothing=0.02)}
-    has = tip[:, 2]
-    off = functional.smooth_l1_loss(torch.sigmoid(tips[:, :2]), tip[:, :2], reduction="none", beta=0.05).sum(dim=1)
-    parts["tip"] = 4.0 * (off * has).sum() / has.sum().clamp(min=1)
     of_arrows = (goal <= 1).float()
-    answer = functional.binary_cross_entropy_with_logits(tips[:, 2], has, reduction="none")
-    parts["pointed"] = 0.5 * (answer * of_arrows).sum() / of_arrows.sum().clamp(min=1)
+    off = functional.cross_entropy(tips, tip_goals(tip), reduction="none")
+    parts["tip"] = 0.5 * (off * of_arrows).sum() / of_arrows.sum().clamp(min=1)
     return torch.stack(list(parts.values())).sum(), {name: float(value.detach()) for name, value in parts.items()}
 
 
@@ -189,8 +235,9 @@ def measured_readings(kinds: NDArray[np.float32], tips: NDArray[np.float32], goa
     """Return the share of right kinds of marks, of boxes without one that are known, and of tips within a tenth."""
     marks = goal != NONE
     right = kinds[:, :-1].argmax(axis=1) == goal
-    off = np.hypot(*(tips[:, :2] - tip[:, :2]).T)
     has = tip[:, 2] > 0
+    said = [tip_of_places(places) or (math.inf, math.inf) for places in tips]
+    off = np.asarray([math.dist(one, true) for one, true in zip(said, tip[:, :2].tolist(), strict=True)])
     return {
         "kinds": float(right[marks].mean()) if marks.any() else 0.0,
         "none": float(((kinds[:, -1] > 0.5) == ~marks).mean()),
@@ -204,6 +251,7 @@ def train_marks_reader(
     validation_pool: PicturePool,
     options: MarksReaderOptions | None = None,
     detector: Path | None = None,
+    initial: Path | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Train, or go on with a run, yielding one record per evaluation.
 
@@ -213,18 +261,19 @@ def train_marks_reader(
         validation_pool: pictures of the validation part.
         options: see there.
         detector: exported detector (ONNX) whose boxes are learnt from besides those of the marks; None for none.
+        initial: exported mark classifier (ONNX) whose trunk a new run starts from; random weights without.
     """
     options = options or MarksReaderOptions()
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    model = MarksReader().to(options.device).to(memory_format=torch.channels_last)
+    trunk = None if initial is None else network_of_onnx(initial, sample_pictures(pool))
+    model = MarksReader(trunk).to(options.device).to(memory_format=torch.channels_last)
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.02)
-    finder = None if detector is None else MarksNetwork(detector)
-    checks = ReaderExamples(10**9, options.validation_pictures, validation_pool, finder)
+    checks = ReaderExamples(10**9, options.validation_pictures, validation_pool, detector)
     views, goal, tip = (torch.cat(column) for column in zip(*(checks[k] for k in range(len(checks))), strict=True))
 
-    batches = numbered_batches(lambda first, count: ReaderExamples(first, count, pool, finder), options)
+    batches = numbered_batches(lambda first, count: ReaderExamples(first, count, pool, detector), options)
 
     def loss(batch: Batch) -> tuple[Tensor, dict[str, float]]:
         seen, kinds, tips = (column.flatten(0, 1).to(options.device) for column in batch)
@@ -238,11 +287,14 @@ def train_marks_reader(
         with torch.no_grad():
             answers = [averaged(part.to(options.device).float() / 255) for part in views[used].split(64)]
         kinds = torch.cat([torch.softmax(one, dim=1) for one, _ in answers]).cpu().numpy()
-        tips = torch.cat([torch.sigmoid(two) for _, two in answers]).cpu().numpy()
+        tips = torch.cat([torch.softmax(two, dim=1) for _, two in answers]).cpu().numpy()
         return measured_readings(kinds, tips, goal[used].numpy(), tip[used].numpy())
 
     yield from train_network(
         folder, model, optimiser, options, batches=batches, loss=loss, measured=measured,
         score=lambda result: result["kinds"] + result["tips"] + result["none"], clip=5.0,
-        described={"reads": "marks", "detector": detector.name if detector is not None else ""},
+        described={
+            "reads": "marks", "detector": detector.name if detector is not None else "",
+            "initial": initial.name if initial is not None else "",
+        },
     )  # fmt: skip

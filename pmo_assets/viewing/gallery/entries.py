@@ -21,7 +21,7 @@ WHOLE_CAPTION = True
 Entry = dict[str, Any]
 
 
-def _place(box: Box) -> list[float] | None:
+def shown_place(box: Box) -> list[float] | None:
     """Return the visible part of a box as percentages [left, top, width, height] of the figure."""
     visible = visible_box(box)
     if visible is None:
@@ -62,7 +62,7 @@ def article_entry(figure: GalleryFigure) -> Entry:
 
 def _image(image: PanelImage, columns: Columns) -> Entry:
     return {
-        "box": _place(image.box),
+        "box": shown_place(image.box),
         "type": columns.type_number(image.image_type),
         "score": _score(image.type_score),
         "mark": MARK_STATUSES.index(mark_status(image.marked)),
@@ -75,9 +75,9 @@ def _panel(panel: GalleryPanel, name: str | None, caption: str, alone: bool, col
         {
             "id": plain_text(panel.panel_id),
             "name": plain_text(name) if name else None,
-            "box": _place(panel.box),
+            "box": shown_place(panel.box),
             "score": _score(panel.score),
-            "identifiers": [place for box in panel.identifier_boxes if (place := _place(box))],
+            "identifiers": [place for box in panel.identifier_boxes if (place := shown_place(box))],
             "images": [_image(image, columns) for image in panel.images],
             "text": WHOLE_CAPTION if alone and text and text == caption else text,
             "assembly": columns.assemblies.number(panel.assembly),
@@ -124,6 +124,7 @@ def figure_entry(figure: GalleryFigure, article: int, columns: Columns) -> Entry
             "label": plain_text(figure.label.strip() or figure.image_cluster_id),
             "caption": _caption(figure) if caption else [],
             "told": any(panel.context is not None for panel in figure.panels),
+            "pointed": any(panel.regions for panel in figure.panels),
             "multiPage": figure.is_multi_page,
             "commercial": figure.commercial_use,
             "aspect": aspect(figure.width, figure.height),

@@ -9,6 +9,7 @@ from pmo_assets.records.context import Entity, PanelMention, PanelSummary
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.panels import PanelImage
+from pmo_assets.records.regions import PanelRegions
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class GalleryPanel:
         confidence: 0..1 that the subcaption is the panel's; None when there is none.
         filtered: of each further filter of the page, in its order, the values that the panel has.
         context: what the article says of it; None where nothing is known or shown.
+        regions: its marks, phrases that name them, regions that both show; empty where there are none. Phrases stand in
+            the subcaption and in the mentions of `context`; of a panel whose words are not shown there are marks only.
     """
 
     panel_id: str
@@ -74,6 +77,7 @@ class GalleryPanel:
     confidence: float | None = None
     filtered: tuple[tuple[str, ...], ...] = ()
     context: GalleryContext | None = None
+    regions: PanelRegions = field(default_factory=PanelRegions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@
     data/figures/<n>/<k>.js          what is said of FIGURES_PER_FILE figures, with small pictures
     data/pictures/<n>/<k>.js         their larger pictures
     data/context/<n>/<k>.js          what the articles say of the same figures' panels; no file where they say nothing
+    data/regions/<n>/<k>.js          marks of these panels, phrases that name them, regions; no file without any
     data/words/<n>/<k>.js            a stretch of the index of words
     data/ids/<n>/<k>.js              ids of figures and panels, for lists of them
     files.txt                        the names of all these files, so that the next release can remove what it has not
@@ -35,6 +36,7 @@ from pmo_assets.viewing.gallery.context import context_entry
 from pmo_assets.viewing.gallery.entries import Entry, article_entry, figure_entry, searched_texts
 from pmo_assets.viewing.gallery.pictures import FigurePictures, figure_pictures
 from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryFilter
+from pmo_assets.viewing.gallery.regions import regions_entry
 from pmo_assets.viewing.gallery.words import FOLDED_LETTERS, MAX_WORD, WordIndex
 from pmo_assets.viewing.markup import asset_text, page_templates, palette_css, plain_text
 from pmo_assets.viewing.palette import (
@@ -56,7 +58,8 @@ FIGURES_PER_FILE: Final = 12
 IDS_PER_FILE: Final = 512
 
 SCRIPTS: Final = (
-    "data", "elements", "search", "filters", "grid", "captions", "context", "pages", "figure", "reports", "main",
+    "data", "elements", "search", "filters", "grid", "captions", "regions", "context", "pages", "figure", "reports",
+    "main",
 )  # fmt: skip
 """In the order in which they run."""
 
@@ -135,6 +138,7 @@ class _Page:
     small: list[str | None] = field(default_factory=list)
     large: list[str | None] = field(default_factory=list)
     told: list[Entry | None] = field(default_factory=list)
+    pointed: list[Entry | None] = field(default_factory=list)
 
     def add(self, figure: GalleryFigure, pictures: FigurePictures | None, columns: Columns) -> None:
         article = article_entry(figure)
@@ -145,12 +149,15 @@ class _Page:
         self.small.append(None if pictures is None else _text(pictures.small))
         self.large.append(None if pictures is None else _text(pictures.large))
         self.told.append(context_entry(figure))
+        self.pointed.append(regions_entry(figure))
 
     def write(self, folder: _Folder, number: int) -> None:
         folder.add_data("figures", number, {"articles": self.entries, "figures": self.figures, "small": self.small})
         folder.add_data("pictures", number, self.large)
         if any(self.told):
             folder.add_data("context", number, self.told)
+        if any(self.pointed):
+            folder.add_data("regions", number, self.pointed)
 
 
 def write_gallery_folder(

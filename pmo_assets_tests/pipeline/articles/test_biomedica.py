@@ -143,6 +143,7 @@ def test_more_rows_than_figures_can_have_are_refused() -> None:
         match_biomedica(FIGURES, PICTURES, [row(0)] * (MAX_ROWS + 1))
 
 
+@pytest.mark.slow  # a set of cases
 def test_precision_and_recall_on_a_set_that_misleads() -> None:
     from biomedica_match import FORMATS, WITHOUT, measured, samples  # type: ignore[import-not-found]
 

@@ -98,6 +98,7 @@ def test_of_two_figures_with_one_number_the_text_means_the_first() -> None:
     assert (len(first), len(second)) == (1, 0)
 
 
+@pytest.mark.slow  # endless text
 def test_endless_text_is_bounded() -> None:
     endless = ReferringParagraph("See Figs. 1-30. Then more. " * 40_000)
     short = [ReferringParagraph(f"Case {n} is in Figure 1.") for n in range(MAX_MENTIONS + 50)]

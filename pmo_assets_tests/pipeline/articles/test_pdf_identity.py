@@ -129,6 +129,7 @@ def test_the_sample_articles_with_their_own_pdf_are_verified_by_their_text() -> 
         assert {"text", "DOI"} <= set(found.evidence), name
 
 
+@pytest.mark.slow  # all pairs
 def test_every_crossed_pair_of_sample_articles_is_rejected_although_they_share_their_sentences() -> None:
     for (name, xml, _), (other, _, pdf) in itertools.permutations(readable_samples(), 2):
         try:

@@ -61,6 +61,7 @@ def test_a_paragraph_of_a_million_characters_ends() -> None:
     assert (entity.text, entity.negated) == ("subretinal fluid", True)
 
 
+@pytest.mark.slow  # endless text
 def test_a_hundred_thousand_triggers_negate_what_follows_the_last() -> None:
     entities = entities_of("no " * 10**5 + "drusen", {})
     assert [(entity.text, entity.negated) for entity in entities] == [("drusen", True)]

@@ -16,7 +16,7 @@ SHARED = Path(os.environ.get("PMO_CORPUS", Path(__file__).resolve().parents[4] /
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("with_xml", [True, False])
+@pytest.mark.parametrize("with_xml", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_annotated_figures_are_found(with_xml: bool) -> None:
     annotations = sorted((SHARED / "annotations").glob("*.json"))
     if not annotations:

@@ -46,7 +46,13 @@ def gray(data: bytes) -> NDArray[np.uint8]:
     return found
 
 
-@pytest.mark.parametrize("picture", [textured(600, 400, 1), photograph(600, 400, 1)], ids=["textured", "smooth"])
+@pytest.mark.parametrize(
+    "picture",
+    [
+        pytest.param(textured(600, 400, 1), id="textured"),
+        pytest.param(photograph(600, 400, 1), id="smooth", marks=pytest.mark.slow),
+    ],
+)
 @examples(6)
 @given(x=st.floats(40, 250), y=st.floats(60, 500), across=st.floats(140, 300), seed=st.integers(0, 9))
 def test_a_compressed_picture_is_found_where_the_page_shows_it(

@@ -165,7 +165,7 @@ ARROW = SeenMark("arrow", (0.4, 0.4, 0.5, 0.6), (0.5, 0.4), 0.9)
 
 
 def seeing(*marks: SeenMark):
-    def network(pictures: Sequence[NDArray[np.uint8]]) -> list[list[SeenMark]]:
+    def network(pictures: Sequence[NDArray[np.uint8]], least: float) -> list[list[SeenMark]]:
         return [list(marks) for _ in pictures]
 
     return network

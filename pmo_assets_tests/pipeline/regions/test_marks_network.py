@@ -11,6 +11,7 @@ from pmo_assets.pipeline.regions.marks_network import (
     MARGIN,
     MULTIPLE,
     SIDE,
+    TIP_PLACES,
     Calibration,
     FoundBox,
     MarksNetwork,
@@ -20,6 +21,7 @@ from pmo_assets.pipeline.regions.marks_network import (
     read_frame,
     reader_input,
     shipped_calibration,
+    tip_of_places,
 )
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import UNIT_BOX, matched_boxes, normalise
@@ -52,31 +54,49 @@ def test_the_reader_sees_a_box_with_its_surroundings_and_grey_beyond_the_picture
     pixels = np.full((100, 200, 3), 50, np.uint8)
     pixels[40:60, 80:120] = 250
     frame = read_frame((0.4, 0.4, 0.6, 0.6), 200, 100)
-    assert frame == pytest.approx((73, 23, 127, 77))
+    assert frame == pytest.approx((70, 20, 130, 80))
     seen = reader_input(pixels, frame)
-    assert seen.shape == (48, 48, 3)
-    assert (seen[22:26, 10:38] == 250).all()
-    assert (seen[:10] == 50).all()
+    assert seen.shape == (64, 64, 3)
+    assert (seen[23:41, 12:52] == 250).all()
+    assert (seen[:20] == 50).all()
     corner = reader_input(pixels, read_frame((0.0, 0.0, 0.1, 0.1), 200, 100))
     assert (corner[0, 0] == MARGIN).all()
     assert (corner[-1, -1] == 50).all()
+
+
+def pointing(row: int, column: int, share: float) -> np.ndarray:
+    """The reader's places with a share at one of them, the rest nowhere."""
+    places = np.zeros(TIP_PLACES**2 + 1, np.float32)
+    places[row * TIP_PLACES + column], places[-1] = share, 1 - share
+    return places
+
+
+def test_a_tip_lies_between_the_likely_places_around_the_likeliest() -> None:
+    places = pointing(4, 8, 0.6)
+    assert tip_of_places(places) == pytest.approx((8.5 / 16, 4.5 / 16))
+    places[4 * TIP_PLACES + 9], places[-1] = 0.2, 0.2
+    assert tip_of_places(places) == pytest.approx((8.75 / 16, 4.5 / 16))
+    places[0], places[-1] = 0.2, 0.0  # the other end of the shaft is no part of the mean
+    assert tip_of_places(places) == pytest.approx((8.75 / 16, 4.5 / 16))
+    assert tip_of_places(pointing(0, 0, 0.4)) is None
+    assert tip_of_places(pointing(0, 0, 0.6)) == pytest.approx((0.5 / 16, 0.5 / 16))
 
 
 def test_what_the_reader_says_becomes_a_mark_in_the_picture() -> None:
     found = FoundBox((0.4, 0.4, 0.6, 0.6), 0.8)
     shares = np.zeros(8, np.float32)
     shares[[0, 7]] = 0.75, 0.25
-    mark = mark_of_answers(found, shares, np.asarray([0.0, 0.5, 0.9], np.float32), 200, 100)
+    mark = mark_of_answers(found, shares, pointing(7, 0, 0.9), 200, 100)
     assert mark.kind == "arrow"
     assert mark.score == pytest.approx(0.6)
-    assert mark.tip == pytest.approx((73 / 200, 0.5))
-    unseen = mark_of_answers(found, shares, np.asarray([0.0, 0.5, 0.2], np.float32), 200, 100)
+    assert mark.tip == pytest.approx(((70 + 60 / 32) / 200, (20 + 7.5 * 60 / 16) / 100))
+    unseen = mark_of_answers(found, shares, pointing(7, 0, 0.2), 200, 100)
     assert unseen.tip is None
-    circle = mark_of_answers(found, np.roll(shares, 2), np.asarray([0.0, 0.5, 0.9], np.float32), 200, 100)
+    circle = mark_of_answers(found, np.roll(shares, 2), pointing(7, 0, 0.9), 200, 100)
     assert (circle.kind, circle.tip) == ("circle", None)
 
 
-@pytest.mark.parametrize("shape", [(700, 300), (20, 30), (1, 900), (352, 352)])
+@pytest.mark.parametrize("shape", [(700, 300), (20, 30), (1, 900), (416, 416)])
 def test_pictures_of_every_size_fit_the_input(shape: tuple[int, int]) -> None:
     frame, (wide, tall) = marks_input(np.full((*shape, 3), 200, np.uint8))
     assert max(wide, tall) == SIDE
@@ -90,6 +110,16 @@ def test_a_calibrated_probability_rises_with_the_score() -> None:
     assert values == sorted(values)
     assert 0 <= values[0] < values[-1] <= 1
     assert Calibration(1.0, 0.0, 0.5).probability(0.3) == pytest.approx(0.3)
+    assert shipped.probability(shipped.least_score) == pytest.approx(shipped.threshold)
+
+
+def test_boxes_below_the_score_that_counts_are_not_read() -> None:
+    picture = fundus_photograph(np.random.default_rng(1), 300, 240)
+    cv2.arrowedLine(picture, (150, 120), (100, 80), (255, 255, 0), 3, cv2.LINE_AA, tipLength=0.3)
+    network = MarksNetwork()
+    (every,), (sure,) = network([picture]), network([picture], 0.5)
+    assert sure == [mark for mark in every if mark.score >= 0.5]
+    assert 0 < len(sure) < len(every)
 
 
 def test_the_shipped_network_sees_what_is_drawn_and_nothing_else() -> None:

@@ -395,7 +395,7 @@ def _is_sound(text: str) -> bool:
 
 
 @given(st.lists(_PIECES, max_size=30), st.sampled_from([" ", ""]))
-@example(["line", "–"], " ")
+@example(["*", "–"], " ")  # ends with a dash that may be a legend's
 def test_offsets_are_sound_on_any_order_of_words(pieces: list[str], joiner: str) -> None:
     assert _is_sound(joiner.join(pieces))
 

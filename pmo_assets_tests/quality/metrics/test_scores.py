@@ -50,7 +50,7 @@ def spoilt(figure: dict[str, Any], source: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("seed", [None, 0, 1])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (None, 1))])
 def test_scores_equal_the_yardstick(shared_folder: Path, tmp_path: Path, seed: int | None) -> None:
     scorer = shared_folder / "tools" / "score.py"
     if not scorer.exists():

@@ -129,7 +129,7 @@ def test_what_breaks_off_leaves_nothing(hub_folder: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"config": "articles"}, "no pictures in articles: panels or figures"),
+        ({"config": "articles"}, "no pictures in articles: panels, figures or pairs"),
         ({"splits": ["train", "dev"]}, "has no split dev: it has test, train, validation"),
     ],
 )
@@ -170,3 +170,61 @@ def test_keys_have_no_dots_and_read_back(name: str) -> None:
     key = sample_key({"panel_id": name}, SAMPLE_FORMS["panels"])
     assert unquote(key) == name
     assert not set(key) & set("./ ")
+
+
+def test_a_sample_of_pairs_is_a_picture_with_all_its_texts_and_boxes(hub_folder: Path, tmp_path: Path) -> None:
+    written = write_webdataset(hub_folder, tmp_path / "out", config="pairs", shard_size=LARGE)
+    assert [(item.split, item.shards, item.samples) for item in written] == [
+        ("test", 1, 3), ("train", 1, 3), ("validation", 1, 3)
+    ]  # fmt: skip
+    pictures = {"figures": "figure_image", "panels": "panel_image"}
+    for split in ("train", "validation", "test"):
+        told = []
+        for sample in samples(tmp_path / "out" / f"{split}-000000.tar").values():
+            facts = json.loads(sample["json"])
+            pairs = facts.pop("pairs")
+            told += [{**facts, **pair} for pair in pairs]
+            row = rows_of(facts["picture_config"], split)[facts["picture_row"]]
+            assert sample["png"] == row[pictures[facts["picture_config"]]]["bytes"]
+            assert sample["txt"].decode() == pairs[0]["text"]
+        assert told == rows_of("pairs", split)
+
+
+def test_webdataset_reads_tars_of_pairs(hub_folder: Path, tmp_path: Path) -> None:
+    package = pytest.importorskip("webdataset", reason="webdataset is not installed")
+    write_webdataset(hub_folder, tmp_path / "out", config="pairs", splits=["train"], shard_size=LARGE)
+    shard = str(tmp_path / "out" / "train-000000.tar")
+    read = list(package.WebDataset(shard, shardshuffle=False).decode("pil").to_tuple("png", "txt", "json"))
+    assert [text for _, text, _ in read] == [facts["pairs"][0]["text"] for _, _, facts in read]
+    assert [picture.size for picture, _, _ in read] == [(48, 16), (24, 16), (24, 16)]
+
+
+@pytest.mark.usefixtures("offline_datasets")
+def test_datasets_reads_tars_of_pairs(hub_folder: Path, tmp_path: Path) -> None:
+    import datasets
+
+    write_webdataset(hub_folder, tmp_path / "out", config="pairs", splits=["train"], shard_size=LARGE)
+    shard = str(tmp_path / "out" / "train-000000.tar")
+    loaded = datasets.load_dataset("webdataset", data_files={"train": shard}, split="train", streaming=True)
+    rows = list(loaded)
+    assert [row["png"].size for row in rows] == [(48, 16), (24, 16), (24, 16)]
+    assert [pair["level"] for row in rows for pair in row["json"]["pairs"]] == ["figure", "panel", "region", "panel"]
+
+
+def test_tars_of_pairs_have_the_same_bytes_and_end_at_their_size(hub_folder: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_webdataset(hub_folder, tmp_path / name, config="pairs", shard_size=LARGE)
+    assert files_below(tmp_path / "a") == files_below(tmp_path / "b")
+    write_webdataset(hub_folder, tmp_path / "cut", config="pairs", splits=["train"], shard_size=1)
+    cut = sorted((tmp_path / "cut").iterdir())
+    assert len(cut) == 3
+    assert samples(*cut) == samples(tmp_path / "a" / "train-000000.tar")
+
+
+def test_pairs_whose_picture_is_not_there_stop_the_tars(tmp_path: Path) -> None:
+    write_hub_folder(tmp_path / "hub")
+    (tmp_path / "hub" / "SHA256SUMS").unlink()
+    (tmp_path / "hub" / "data" / "figures" / "train-00000.parquet").unlink()
+    with pytest.raises(StorageError, match="pairs name row 0, and there is no picture"):
+        write_webdataset(tmp_path / "hub", tmp_path / "out", config="pairs", splits=["train"], shard_size=LARGE)
+    assert not (tmp_path / "out").exists()

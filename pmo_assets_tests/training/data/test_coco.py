@@ -64,6 +64,7 @@ def test_an_unknown_category_is_refused(tmp_path: Path) -> None:
         list(read_coco(tmp_path))
 
 
+@pytest.mark.slow  # many figures
 def test_only_complete_shards_count_and_they_are_not_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript:
 
 import torch
 
-from pmo_assets.pipeline.regions.marks_network import READ_KINDS
+from pmo_assets.pipeline.regions.marks_network import READ_KINDS, tip_of_places
 from pmo_assets.training.architectures.export import export_marks_reader
 from pmo_assets.training.loop.train_marks_reader import (
     NONE,
@@ -20,6 +20,7 @@ from pmo_assets.training.loop.train_marks_reader import (
     measured_readings,
     read_example,
     reading_loss,
+    tip_goals,
     train_marks_reader,
 )
 from pmo_assets.training.options import MarksReaderOptions
@@ -55,19 +56,28 @@ def test_tips_move_with_the_view() -> None:
     pixels[49:52, 117:120] = 255
     for seed in range(40):
         view, kind, (u, v, has) = read_example(np.random.default_rng(seed), pixels, (0.4, 0.4, 0.6, 0.6), ARROW)
-        assert (view.shape, kind, has) == ((48, 48, 3), READ_KINDS.index("arrow"), 1.0)
+        assert (view.shape, kind, has) == ((64, 64, 3), READ_KINDS.index("arrow"), 1.0)
         spot = np.abs(view.astype(int) - np.median(view, axis=(0, 1))).max(axis=2)
         row, column = np.argwhere(spot >= 0.9 * spot.max()).mean(axis=0)
-        assert (column / 48, row / 48) == pytest.approx((u, v), abs=0.06)
+        assert (column / 64, row / 64) == pytest.approx((u, v), abs=0.06)
         assert read_example(np.random.default_rng(seed), pixels, (0.0, 0.0, 0.2, 0.2), None)[1] == NONE
+
+
+@pytest.mark.parametrize("tip", [(0.2, 0.7), (0.06, 0.94), (0.5, 0.5)])
+def test_the_places_that_a_tip_asks_for_say_it(tip: tuple[float, float]) -> None:
+    (places,) = tip_goals(torch.tensor([[*tip, 1.0]])).numpy()
+    assert places.sum() == pytest.approx(1.0)
+    assert tip_of_places(places) == pytest.approx(tip, abs=0.02)
+    assert tip_goals(torch.tensor([[*tip, 0.0]]))[0, -1] == 1.0
 
 
 def test_right_answers_lose_least_and_count() -> None:
     goal, tip = torch.tensor([0, NONE]), torch.tensor([[0.2, 0.7, 1.0], [0.5, 0.5, 0.0]])
     kinds = torch.nn.functional.one_hot(goal, len(READ_KINDS)) * 12.0
-    tips = torch.logit(tip.clamp(1e-4, 1 - 1e-4))
+    tips = torch.log(tip_goals(tip) + 1e-6)
     least, _ = reading_loss(kinds, tips, goal, tip)
     assert least < reading_loss(kinds.flip(0), tips, goal, tip)[0]
     assert least < reading_loss(kinds, tips.flip(0), goal, tip)[0]
     shares = torch.softmax(kinds, dim=1).numpy()
-    assert measured_readings(shares, tip.numpy(), goal.numpy(), tip.numpy()) == {"kinds": 1.0, "none": 1.0, "tips": 1.0}
+    places = torch.softmax(tips, dim=1).numpy()
+    assert measured_readings(shares, places, goal.numpy(), tip.numpy()) == {"kinds": 1.0, "none": 1.0, "tips": 1.0}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,6 +61,7 @@ def test_the_ink_of_marks_lies_in_their_boxes_and_tips_on_them(seed: int) -> Non
     assert outside.sum() <= 0.5 * changed.sum() + 200
 
 
+@pytest.mark.slow  # many pictures
 def test_what_is_drawn_does_not_depend_on_whether_marks_are_asked_for() -> None:
     pool = small_pool()
     for seed in range(30):

@@ -36,6 +36,7 @@ def test_pictures_lie_whole_in_the_diagram_and_apart(seed: int) -> None:
         assert not any(area(intersection(box, other)) for other in boxes[k + 1 :])
 
 
+@pytest.mark.slow  # many pictures
 def test_the_box_of_a_picture_is_where_its_pixels_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """On nothing but paper and pictures, every line of ink belongs to a picture, and pictures are full of ink."""
     monkeypatch.setattr(method_diagrams, "_draw_arrow", lambda *_: None)

@@ -61,6 +61,7 @@ def vessels_and_ground(pixels: Pixels) -> tuple[float, float]:
     return float(pixels[inside & darker].mean()), float(pixels[inside & ~darker].mean())
 
 
+@pytest.mark.slow  # many pictures
 def test_vessels_are_dark_in_autofluorescence_and_bright_in_angiography() -> None:
     whole = [seed for seed in range(12) if autofluorescence(np.random.default_rng(seed), photograph()).shape[0] == 300]
     for seed in whole[:4]:

@@ -42,6 +42,7 @@ def test_everything_lies_in_the_figure_and_images_and_identifiers_in_a_panel(see
             assert covered_fraction(panel.identifier_box, panel.box) > 0.999
 
 
+@pytest.mark.slow  # many figures
 @examples(60)
 @given(SEEDS)
 def test_images_do_not_overlap_each_other(seed: int) -> None:
@@ -82,6 +83,7 @@ def test_the_box_of_a_picture_ends_where_its_pixels_end() -> None:
     assert wrong <= 0.02 * right
 
 
+@pytest.mark.slow  # many figures
 def test_a_panel_without_printed_identifiers_is_the_whole_figure_most_of_the_time() -> None:
     layout = Layout(1.5, ((0, 0, 0.48, 1), (0.52, 0, 1, 1)), False, (False, False))
     counts = [len(synthetic_figure(seed, POOL, [layout]).panels) for seed in range(40)]
@@ -95,6 +97,7 @@ def test_identifiers_are_distinct_and_as_many_as_panels() -> None:
         assert len(set(names)) == 28, case
 
 
+@pytest.mark.slow  # many figures
 def test_typeset_figures_have_their_letters_below_every_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synthetic_figures, "TYPESET_SHARE", 1.0)
     rows = set()

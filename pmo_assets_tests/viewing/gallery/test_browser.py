@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.viewing.gallery import GalleryFilter
 from pmo_assets_tests.viewing.gallery_figures import context as told_of
 from pmo_assets_tests.viewing.gallery_figures import entity, figure, gallery_folder, mention, panel
+from pmo_assets_tests.viewing.marked_panels import MARKED, TEXT, phrase
 
 pytestmark = pytest.mark.slow  # a browser starts
 
@@ -305,6 +307,45 @@ def test_box_subcaption_and_part_of_the_caption_point_at_each_other(opened: Open
     assert page.locator(".panels li.on").count() == 1
     page.uncheck("#show-images", force=True)
     assert not page.locator(".stage .image").first.is_visible()
+
+
+def test_marks_and_regions_are_shown_when_asked_for_and_light_each_other(opened: Opened, tmp_path: Path) -> None:
+    sentence = "The white arrow marks drusen."
+    told = phrase("white arrow marks drusen", "drusen", (0,), sentence, mention=0, found_in="mention")
+    words = told_of(mention(sentence), entities=[entity(sentence, "marks drusen", number=0)])
+    regions = replace(MARKED, phrases=(*MARKED.phrases, told))
+    shown = figure(panel("A", ("OCT", True), subcaption=TEXT, regions=regions, context=words), panel("B"), cluster="m")
+    page = opened("#figure=PMC4736323/m", address=gallery_folder(tmp_path, [shown, figure(panel())]).as_uri())
+    page.wait_for_selector("#viewer .panels")
+    switch = page.get_by_role("button", name="marks and regions (2)")
+    assert switch.get_attribute("aria-pressed") == "false"
+    assert not page.locator(".stage .mark").first.is_visible()
+    assert not page.locator(".region-list").is_visible()
+    switch.focus()
+    page.keyboard.press("Space")
+    assert switch.get_attribute("aria-pressed") == "true"
+    tip = page.locator(".stage .mark.arrow .tip")
+    assert [tip.get_attribute(name) for name in ("x", "y")] == ["50%", "50%"]
+    assert page.locator(".stage .mark.circle ellipse").count() == 2
+    assert page.locator(".tag.number").all_inner_texts() == ["1", "2"]
+    page.locator(".told summary").click()
+    assert page.locator(".phrase").all_inner_texts() == [
+        "1drusen (white arrow)", "2fluid (red circle)", "1white arrow marks drusen",
+    ]  # fmt: skip
+    assert page.locator(".phrase").last.locator(".entity").inner_text() == "marks drusen"
+    colour = page.locator(".phrase").nth(1).evaluate("element => getComputedStyle(element).backgroundColor")
+    assert colour == "rgb(255, 0, 0)"
+    page.locator(".phrase").nth(1).hover()
+    assert set(page.locator(".lit").evaluate_all("all => all.map((part) => part.dataset.regions)")) == {"2"}
+    assert page.locator(".stage .lit").count() == 3, "frame, outline and number"
+    page.keyboard.press("m")
+    assert not page.locator(".stage .mark").first.is_visible()
+    page.keyboard.press("m")
+    page.reload()
+    page.wait_for_selector("#viewer .panels")
+    assert switch.get_attribute("aria-pressed") == "true", "the browser remembers it"
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="marks and regions (none)").wait_for()
 
 
 def test_panels_that_a_filter_left_out_are_told_apart(opened: Opened) -> None:

@@ -20,6 +20,7 @@ from pmo_assets.records.context import ENTITY_GROUPS
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.viewing.gallery import GalleryFilter
 from pmo_assets_tests.viewing.gallery_figures import context, entity, figure, gallery_folder, mention, panel
+from pmo_assets_tests.viewing.marked_panels import MARKED, TEXT
 
 pytestmark = pytest.mark.slow  # a browser starts
 
@@ -45,8 +46,8 @@ DISEASES = [f"polypoidal choroidal vasculopathy of the kind {number}" for number
 
 FIGURES = [
     figure(
-        panel("A", ("OCT", True), subcaption="Both eyes. Right.", segments=((0, 10), (15, 21)), confidence=0.97,
-              filtered=((DISEASES[number % 30],),), context=SAID),
+        panel("A", ("OCT", True), subcaption=TEXT, segments=((0, 10), (15, 21)), confidence=0.97,
+              filtered=((DISEASES[number % 30],),), context=SAID, regions=MARKED),
         panel("B", ("CFP", False), ("Retinal Imaging", None), subcaption="Both eyes. Left.", confidence=0.6,
               segments=((0, 10), (26, 31)), box=(0.5, 0.0, 1.0, 1.0), filtered=((),)),
         *(panel(f"C{i}", (kind, None), segments=((15, 21), (26, 31)), filtered=((),))
@@ -134,6 +135,8 @@ def test_grid_filters_and_figure_at_every_width(browser: Browser, folder: Path, 
     page.wait_for_selector("#viewer .panels")
     page.locator(".report summary").click()
     page.locator(".told summary").click()
+    page.keyboard.press("m")
+    assert page.locator(".region-list").is_visible()
     page.mouse.move(1, 1)
     assert page.locator(".sentences mark").count() == 2 * len(ENTITY_GROUPS)
     assert violations(page) == []

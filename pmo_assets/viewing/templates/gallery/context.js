@@ -1,7 +1,7 @@
 /* What the article says of panels: words in the style of the thing that they name, sentences with their place, summary. */
 (() => {
   "use strict";
-  const { data } = window.PmoGallery;
+  const { data, phrasesIn, phraseOf } = window.PmoGallery;
   const { element, link, plural } = window.PmoGallery.elements;
   const NEGATED = 1, UNCERTAIN = 2;
   const PMC = /^https:\/\/pmc\.ncbi\.nlm\.nih\.gov\/articles\/PMC\d+\//;
@@ -36,18 +36,35 @@
     return element("mark", { class: `entity ${line}${status}`, "--c": colour, title }, text);
   };
 
-  /** A text with its entities, as children of an element. `numbers` are five for each: start, end, group, term, bits. */
-  const markedText = (catalogue, text, numbers, terms) => {
+  /** A stretch of a text with its entities. */
+  const withEntities = (catalogue, text, numbers, terms, from, to) => {
     const parts = [];
-    let at = 0;
+    let at = from;
     for (let i = 0; i < numbers.length; i += 5) {
       const [start, end, group, term, bits] = numbers.slice(i, i + 5);
+      if (end <= from || start >= to) continue;
       const said = [bits & NEGATED && "negated", bits & UNCERTAIN && "uncertain"].filter(Boolean);
       const title = [`${catalogue.context.groups[group][0]}: ${terms[term]}`, ...said].join(", ");
-      parts.push(text.slice(at, start), marked(catalogue, group, bits, title, text.slice(start, end)));
+      const [first, last] = [Math.max(start, from), Math.min(end, to)]; // a phrase may begin within
+      parts.push(text.slice(at, first), marked(catalogue, group, bits, title, text.slice(first, last)));
+      at = last;
+    }
+    return [...parts, text.slice(at, to)];
+  };
+
+  /** A text with its entities, as children of an element, and with the phrases that name marks, which hold entities.
+   *
+   * `numbers` are five for each entity: start, end, group, term, bits. */
+  const markedText = (catalogue, text, numbers, terms, phrases = []) => {
+    const parts = [];
+    let at = 0;
+    for (const phrase of phrases) {
+      const [start, end] = phrase.range;
+      parts.push(...withEntities(catalogue, text, numbers, terms, at, start),
+        phraseOf(phrase, withEntities(catalogue, text, numbers, terms, start, end)));
       at = end;
     }
-    return [...parts, text.slice(at)];
+    return [...parts, ...withEntities(catalogue, text, numbers, terms, at, text.length)];
   };
 
   /** The groups of entities that a figure's words name, in the order of the palette; null without any. */
@@ -69,13 +86,13 @@
       said(NEGATED, "negated"), said(UNCERTAIN, "uncertain"));
   };
 
-  const sentenceItem = (catalogue, article, context, number, kind) => {
+  const sentenceItem = (catalogue, article, context, number, kind, phrases) => {
     const [text, section, title, marks] = context.sentences[number];
     const names = catalogue.context.sections;
     const other = names[section] === "other" && title; // the title says more
     const same = title.toLowerCase() === names[section];
     return element("li", {},
-      element("p", { class: "sub", dir: "auto" }, markedText(catalogue, text, marks, context.terms)),
+      element("p", { class: "sub", dir: "auto" }, markedText(catalogue, text, marks, context.terms, phrases)),
       element("p", { class: "from" },
         !other && element("span", { class: "section" }, names[section]),
         title && !same ? element("span", { dir: "auto" }, title) : null,
@@ -84,14 +101,15 @@
   };
 
   /** What the running text says of a panel: its summary, and its sentences in a part that opens; null without any. */
-  const toldOf = (catalogue, article, context, i) => {
+  const toldOf = (catalogue, article, context, i, pointed) => {
     const told = context && context.panels[i];
     if (!told || !(told.said.length || told.summary.length || told.generated)) return null;
     const list = element("ol", { class: "sentences" });
     const fill = () => {
       if (list.firstChild) return;
       for (let at = 0; at < told.said.length; at += 2) {
-        list.append(sentenceItem(catalogue, article, context, told.said[at], told.said[at + 1]));
+        const phrases = phrasesIn(pointed, at / 2);
+        list.append(sentenceItem(catalogue, article, context, told.said[at], told.said[at + 1], phrases));
       }
     };
     const details = element("details", { class: "told", ontoggle: fill },
@@ -102,7 +120,9 @@
     }
     const summary = told.summary.flatMap((number) => {
       const [text, , , marks] = context.sentences[number];
-      return [" ", ...markedText(catalogue, text, marks, context.terms)];
+      const mention = told.said.findIndex((item, at) => at % 2 === 0 && item === number);
+      const phrases = mention < 0 ? [] : phrasesIn(pointed, mention / 2);
+      return [" ", ...markedText(catalogue, text, marks, context.terms, phrases)];
     });
     return element("div", { class: "context-of" },
       told.generated && element("p", { class: "sub", dir: "auto" }, element("b", {}, "Summary by a model "), told.generated),

@@ -1,7 +1,9 @@
 /* The figure view: picture with boxes, caption and panels that point at each other, place on the page, report form. */
 (() => {
   "use strict";
-  const { figureOf, pictureOf, captionOf, contextOf, markedText, entityLegend, toldOf, pagesOf, pageAddress, pageNumber } = window.PmoGallery;
+  const { figureOf, pictureOf, captionOf, contextOf, markedText, entityLegend, toldOf, pagesOf, pageAddress, pageNumber,
+    regionsOf, countOf, shapesOf, numbersOf, phrasesIn, regionList, RegionSwitch } = window.PmoGallery;
+  const SUBCAPTION = -1;
   const { element, svg, link, number, byId } = window.PmoGallery.elements;
   const MARK_WORDS = { undecided: "mark undecided" };
 
@@ -26,6 +28,7 @@
         this.body.replaceChildren();
         this.moved("");
       });
+      this.regions = new RegionSwitch(byId("show-regions"));
       this.follow();
     }
 
@@ -61,7 +64,8 @@
         return;
       }
       try {
-        figure.context = await contextOf(catalogue, f, figure.entry);
+        [figure.context, figure.regions] = await Promise.all(
+          [contextOf(catalogue, f, figure.entry), regionsOf(catalogue, f, figure.entry)]);
       } catch (error) {
         figure.missing = error.message; // the rest is shown
       }
@@ -83,13 +87,14 @@
       const panels = entry.panels || [];
       byId("viewer-title").textContent = `${entry.label} · ${article.name}`;
       const hits = this.filters.panelHits(figure.index);
+      this.regions.count(countOf(figure.regions));
       const missed = new Set(this.filters.narrows() ? panels.map((_, i) => i).filter((i) => !hits[i]) : []);
       if (missed.size === panels.length) missed.clear(); // a figure that is not in the selection
       this.body.replaceChildren(
         element("div", { class: "look" },
           element("div", { class: "follow" }, this.stage(figure, small, missed), this.under(entry)),
           pagesOf(figure, small)),
-        element("div", { class: "read" }, this.head(figure), this.caption(entry, figure.context),
+        element("div", { class: "read" }, this.head(figure), this.caption(entry, figure.context, figure.regions),
           figure.missing && element("p", { class: "sub none" }, figure.missing), this.panels(figure, missed),
           article.attribution && element("p", { class: "attribution", dir: "auto" }, article.attribution),
           this.reports.form(figure)));
@@ -111,7 +116,7 @@
       return colours[i % colours.length];
     }
 
-    stage({ entry, article }, small, missed) {
+    stage({ entry, article, regions }, small, missed) {
       const { types, marks } = this.filters.catalogue;
       const shapes = [], tags = [];
       (entry.panels || []).forEach((panel, i) => {
@@ -142,7 +147,8 @@
         small
           ? element("img", { src: "data:image/webp;base64," + small, alt: `${entry.label} of ${article.name}` })
           : element("p", { class: "withheld" }, "Picture not included", element("br"), "(its licence does not allow it)"),
-        svg("svg", { "aria-hidden": "true" }, shapes), element("div", { "aria-hidden": "true" }, tags));
+        svg("svg", { "aria-hidden": "true" }, shapes, regions && shapesOf(regions)),
+        element("div", { "aria-hidden": "true" }, tags, regions && numbersOf(regions, entry.aspect)));
     }
 
     under(entry) {
@@ -175,16 +181,23 @@
       ];
     }
 
-    caption(entry, context) {
+    caption(entry, context, regions) {
       const { catalogue } = this.filters;
       const pieces = entry.caption || [];
       if (!pieces.length) return element("p", { class: "sub none" }, "No caption");
       const [panel] = entry.panels || [];
-      if (!context || !panel || panel.text !== true) return captionOf(entry, catalogue.captions);
+      if (!(context || regions) || !panel || panel.text !== true) return captionOf(entry, catalogue.captions);
       // The only panel has all of the caption: its words are those of the panel.
       const whole = pieces.map((piece) => (typeof piece === "string" ? piece : piece[0])).join("").trim();
       return element("p", { class: "cap", dir: "auto" }, element("span", { "data-panels": 0 },
-        markedText(catalogue, whole, context.panels[0].marks, context.terms)));
+        this.words(whole, 0, context, regions)));
+    }
+
+    /** The words of a panel with its entities and the phrases that name its marks. */
+    words(text, i, context, regions) {
+      const told = context && context.panels[i];
+      return markedText(this.filters.catalogue, text, told ? told.marks : [], context ? context.terms : [],
+        phrasesIn(regions && regions.panels[i], SUBCAPTION));
     }
 
     /** What filters of columns say of a panel with one value each: eye, modality. */
@@ -200,7 +213,7 @@
       });
     }
 
-    panels({ entry, article, context, index }, missed) {
+    panels({ entry, article, context, index, regions }, missed) {
       const { catalogue } = this.filters;
       const { types, marks, assemblies } = catalogue;
       const panels = entry.panels || [];
@@ -208,9 +221,7 @@
       const text = (panel, i) => {
         if (panel.text === true) return element("p", { class: "sub none" }, "The whole caption");
         if (!panel.text) return element("p", { class: "sub none" }, "No subcaption");
-        const told = context && context.panels[i];
-        return element("p", { class: "sub", dir: "auto" },
-          told ? markedText(catalogue, panel.text, told.marks, context.terms) : panel.text);
+        return element("p", { class: "sub", dir: "auto" }, this.words(panel.text, i, context, regions));
       };
       const legend = context && entityLegend(catalogue, context);
       return [legend, element("ol", { class: "panels", "aria-label": "Panels" }, panels.map((panel, i) => {
@@ -219,6 +230,7 @@
           element("button", { type: "button", class: "name", "aria-pressed": "false", title: panel.id || null },
             element("span", { class: "vh" }, "Panel "), panel.name || (panels.length === 1 ? "Whole figure" : "–")),
           text(panel, i),
+          regionList(regions && regions.panels[i]),
           element("div", { class: "chips" },
             (panel.images || []).map((image) => element("span", { class: "chip" },
               element("span", { class: "dot", "--c": types[image.type].colour }), types[image.type].name,
@@ -232,7 +244,7 @@
               element("span", { class: "s", title: "that the subcaption is this panel's" }, panel.confidence.toFixed(2))),
             this.values(index, i),
             panel.withheld && element("span", { class: "chip bad" }, "not redistributable")),
-          toldOf(catalogue, article, context, i));
+          toldOf(catalogue, article, context, i, regions && regions.panels[i]));
       }))];
     }
 
@@ -244,6 +256,19 @@
       }
     }
 
+    /** Light the marks, regions and phrases of some numbers; none for all alike. */
+    point(numbers) {
+      this.body.classList.toggle("pointing", this.regions.on && numbers.length > 0);
+      for (const part of this.body.querySelectorAll("[data-regions]")) {
+        part.classList.toggle("lit", part.dataset.regions.split(" ").some((number) => number && numbers.includes(number)));
+      }
+    }
+
+    pinnedRegions() {
+      return [...this.body.querySelectorAll(".region-list .number[aria-pressed=true]")]
+        .map((button) => button.closest("li").dataset.regions);
+    }
+
     pinned() {
       const button = this.body.querySelector(".name[aria-pressed=true]");
       return button ? [button.closest("li").dataset.panels] : [];
@@ -253,13 +278,24 @@
       const over = (event) => {
         const part = event.target.closest("[data-panels]");
         this.highlight(part ? part.dataset.panels.split(" ") : this.pinned());
+        const pointed = event.target.closest("[data-regions]");
+        this.point(pointed ? pointed.dataset.regions.split(" ").filter(Boolean) : this.pinnedRegions());
       };
       const out = (event) => {
-        if (!this.body.contains(event.relatedTarget)) this.highlight(this.pinned());
+        if (this.body.contains(event.relatedTarget)) return;
+        this.highlight(this.pinned());
+        this.point(this.pinnedRegions());
       };
       for (const kind of ["pointerover", "focusin"]) this.body.addEventListener(kind, over);
       for (const kind of ["pointerout", "focusout"]) this.body.addEventListener(kind, out);
       this.body.addEventListener("click", (event) => {
+        const number = event.target.closest("button.number");
+        if (number) {
+          const others = this.body.querySelectorAll(".region-list .number");
+          const press = number.getAttribute("aria-pressed") !== "true";
+          for (const other of others) other.setAttribute("aria-pressed", String(press && other === number));
+          this.point(this.pinnedRegions());
+        }
         const name = event.target.closest("button.name");
         if (!name) return;
         const pressed = name.getAttribute("aria-pressed") !== "true";

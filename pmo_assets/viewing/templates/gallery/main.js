@@ -191,7 +191,9 @@
         event.preventDefault();
         if (!help.open) help.showModal();
       } else if (view.open) {
-        if (event.key in STEPS && !help.open && !reports.dialog.open) view.step(STEPS[event.key]);
+        if (help.open || reports.dialog.open) return;
+        if (event.key in STEPS) view.step(STEPS[event.key]);
+        else if (event.key === "m") view.regions.turn(!view.regions.on);
       } else if (help.open || reports.dialog.open) {
         return;
       } else if (event.key === "/") {

@@ -1,0 +1,1 @@
+"""Tests of the part `evaluation` of the room `encoders`."""
