@@ -118,7 +118,7 @@ def find_article_marks(
             seen = [
                 (number, mark)
                 for number, image in enumerate(panel.images)
-                for mark in image_marks(view, image.box, network, calibration)
+                for mark in image_marks(view, image.box, network, calibration, image.mark_score)
             ]
             key = panel_key(row, panel)
             if (decision := decided.of.get(panel.ordinal)) is None:
@@ -197,8 +197,9 @@ def find_article_phrases(
             if drawn is None:
                 linked = [replace(phrase, undecided=NOT_LOOKED_FOR) for phrase in found]
             else:
-                own = [mark for _, mark in marks_of_row(drawn)]
-                linked = list(linked_phrases(found, own, identifier=panel.identifier))
+                placed = marks_of_row(drawn)
+                own, images = [mark for _, mark in placed], [image for image, _ in placed]
+                linked = list(linked_phrases(found, own, identifier=panel.identifier, images=images))
             made.append(phrases_row(key, linked, [_text_of(phrase.mention, texts) for phrase in linked]))
         return made
 
