@@ -118,7 +118,7 @@ def find_article_marks(
             seen = [
                 (number, mark)
                 for number, image in enumerate(panel.images)
-                for mark in image_marks(view, image.box, network, calibration)
+                for mark in image_marks(view, image.box, network, calibration, image.mark_score)
             ]
             key = panel_key(row, panel)
             if (decision := decided.of.get(panel.ordinal)) is None:
