@@ -332,14 +332,11 @@ class Settings(BaseSettings):
     )
     vlm_concurrency: int = _option(VISION_CONCURRENCY, "Figures or panels put to the vision model at once.", ge=1)
     vlm_regions: bool = _option(
-        False,
-        "The vision model also names what the words of each marked panel speak of, with boxes: a request per panel.",
-        ("regions",),
+        False, "The vision model also names, with boxes, what the words of each marked panel speak of.", ("regions",)
     )
     region_texts: RegionTexts = _option(
         "terms",
-        "What compares the texts of overlapping regions: `terms` that they share, or `minilm`, embeddings of sentences "
-        "(extra `regions`).",
+        "What tells that regions' texts agree: `terms`, or `minilm` (sentences; extra `regions`).",
         ("regions",),
     )
     vlm_timeout: float = _option(
