@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -12,11 +13,13 @@ from rich.progress import Progress
 from rich.table import Table
 
 from pmo_assets.cli.console import (
+    AsJson,
     CommandError,
     console,
     data_root_of,
     place_of,
     progress_bars,
+    say_json,
     say_list,
     settings_from_environment,
 )
@@ -99,7 +102,7 @@ def run_batches(
     keys = registry.batches()
     if not keys:
         raise CommandError(
-            f"no batches yet below {place_of(settings)}: register articles with `pmo batches add --source DIR`"
+            f"no batches yet below {place_of(settings)}: register articles with `pmo batches add FOLDER`"
         )
     if unknown := sorted(set(wanted) - set(keys)):
         raise CommandError(f"no such batch: {', '.join(unknown)}; `pmo batches list` shows the {len(keys)} that exist")
@@ -260,23 +263,27 @@ def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: floa
 
 
 def say_release(settings: Settings) -> None:
+    for name, place in _release_files(settings).items():
+        console.print(f"{name:8s} {place}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _release_files(settings: Settings) -> dict[str, str]:
     from pmo_assets.release.keys import GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY
 
     root = data_root_of(settings)
-    for name, key in (
-        ("dataset", f"{HUB}/README.md"),
-        ("published", RELEASE_KEY),
-        ("gallery", GALLERY_KEY),
-        ("report", REPORT_KEY),
-    ):
-        if root.exists(key):
-            console.print(f"{name:8s} {root.uri(key)}", soft_wrap=True, highlight=False, markup=False)
+    places = {
+        "dataset": f"{HUB}/README.md",
+        "published": RELEASE_KEY,
+        "gallery": GALLERY_KEY,
+        "report": REPORT_KEY,
+    }
+    return {name: root.uri(key) for name, key in places.items() if root.exists(key)}
 
 
-def report() -> None:
+def report(as_json: AsJson = False) -> None:
     """Summarise what has been processed: what was lost where, numbers beside the paper's, what was rejected and why."""
     from pmo_assets.defs.statistics import selection_of, statistics_of, summary_of
-    from pmo_assets.release.statistics.views import WATERFALL_HEADER, waterfall_cells
+    from pmo_assets.release.statistics.views import WATERFALL_HEADER, statistics_json, waterfall_cells
     from pmo_assets.storage.tables import Tables
     from pmo_assets.viewing.report import Table as Cells
     from pmo_assets.viewing.report import cell_text
@@ -289,6 +296,10 @@ def report() -> None:
     selection = selection_of(settings, tables, lambda _: None, keep=False)
     statistics = statistics_of(settings, tables, selection)
     summary = summary_of(settings, tables, selection, statistics)
+    if as_json:
+        rejections = [asdict(reason) for reason in summary.rejections]
+        say_json({**statistics_json(statistics), "rejections": rejections, "files": _release_files(settings)})
+        return
     headlines = (f"{cell_text(item.value)} {item.label}" for item in summary.headlines)
     console.print(", ".join(headlines), highlight=False)
     ways = [Cells(way.unit, WATERFALL_HEADER, tuple(waterfall_cells(way))) for way in statistics.waterfalls]
