@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from pmo_assets.cli.console import CommandError, console, counted, spinner, write_text
+from pmo_assets.cli.console import CommandError, console, counted, messages, spinner, write_text
 
 if TYPE_CHECKING:
     from pmo_assets.encoders.evaluation.embeddings import Embeddings
@@ -233,6 +234,7 @@ def classify(
     from pmo_assets.encoders.evaluation.labels import label_set
     from pmo_assets.encoders.evaluation.results import Evaluation
 
+    _check_scikit_learn()
     if prompt_rows is not None and not name:
         raise CommandError("--prompts needs --label-set, which says what they are")
     if (images.suffix == ".parquet") != (release is not None):
@@ -417,6 +419,35 @@ def perturb(
     console.print(f"{counted(len(files), 'picture')} in {counted(len(only or PERTURBATIONS), 'folder')} below {out}")
 
 
+@encode_app.command("examples")
+def examples(
+    name: Annotated[
+        str,
+        typer.Argument(help="mimic-cxr, quilt, deepeyenet, retinamnist, octmnist, class-folders or captioned-folder."),
+    ],
+    root: Annotated[Path, typer.Argument(help="Folder of the data set, in its published layout.")],
+    out: Annotated[Path, typer.Argument(help="This folder is made.")],
+    split: Annotated[str, typer.Option("--split", help="Part, as the data set calls it.")] = "test",
+    size: Annotated[int, typer.Option("--size", help="Of MedMNIST: pixels of a side.")] = 28,
+) -> None:
+    """Write the pictures, texts and classes of another data set as rows that an encoder can embed.
+
+    Embed pictures and texts of rows.jsonl, a row each, and give both arrays
+    with groups.npy or labels.npy to `evaluate` or `classify`.
+    """
+    from pmo_assets.encoders.evaluation.datasets.reading import read_data_set, write_examples
+
+    if out.exists():
+        raise CommandError(f"{out} is there already: name a folder to be made")
+    with spinner(f"reading {name}"):
+        data = read_data_set(name, root, split, size)
+        rows = write_examples(data, out)
+    what = f"{counted(rows, 'row')} of {counted(len(data.examples), 'picture')} in {out}"
+    console.print(what, highlight=False, soft_wrap=True, markup=False)
+    for reason in data.left_out:
+        messages.print(f"[yellow]left out[/] {escape(reason)}", highlight=False)
+
+
 @encode_app.command("map")
 def draw_map(
     embeddings: Annotated[
@@ -442,6 +473,7 @@ def draw_map(
     from pmo_assets.system.aside import write_bytes
     from pmo_assets.viewing.maps import map_page, map_picture
 
+    _check_scikit_learn()
     if page is None and picture is None:
         raise CommandError("give --page OUT.html, --picture OUT.png, or both")
     if (embeddings.suffix == ".parquet") != (release is not None) or (labels and release):
@@ -470,6 +502,11 @@ def draw_map(
         write_text(page, map_page(title, points, maps.class_colour, heading=heading, facts=facts))
     for place in filter(None, (page, picture)):
         console.print(f"{counted(len(points), 'point')} in {place}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _check_scikit_learn() -> None:
+    if find_spec("sklearn") is None:
+        raise CommandError("scikit-learn is missing: pip install 'pmo-assets[encoders]'")
 
 
 def hand_out(result: Evaluation, as_json: Path | None, page: Path | None) -> None:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from pmo_assets.pipeline.detection.fitted import fitted_numbers
 from pmo_assets.pipeline.detection.fusion.mark_fusion import log_odds
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
-from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
+from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session
 from pmo_assets.pipeline.detection.reducing import resized
 from pmo_assets.pipeline.regions.ink_shapes import has_corners, ink_mask
 from pmo_assets.records.geometry import Box, Point, crop_box, denormalise, non_maximum_suppression
