@@ -207,8 +207,8 @@ def marks_reader_card(info: Mapping[str, Any], size: int) -> str:
 
 Says what a box that the [marks detector](marks_detector.md) finds shows: an arrow, an arrowhead, a circle or outline, a
 box, an asterisk, a line, another mark, or none; and where an arrow or arrowhead points. That it shows none is learnt,
-but not used: the detector's score decides. A circle with ink in the corners of its box counts as a box (`ink_shapes`), and
-kinds weigh as much as authors use them: its examples show rare ones more often.
+but not used: the detector's score decides. A circle with ink in the corners of its box counts as a box (`ink_shapes`);
+kinds weigh as much as authors use them, because its examples show rare ones more often.
 
 * Architecture: `training/architectures/marks_detector.py`; input 64 × 64 pixels, the box with what surrounds it;
   ONNX opset 17, weights in half precision, {size / 1e6:.1f} MB.
