@@ -260,11 +260,11 @@ class MarksReaderOptions(RunOptions):
         validation_pictures: number of drawn pictures that are evaluated.
     """
 
-    steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 2500
-    batch_size: int = 16
-    learning_rate: float = 4e-4
-    warm_up: int = 50
-    fall: float = 0.6
+    steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 4000
+    batch_size: int = 8
+    learning_rate: float = 5e-4
+    warm_up: int = 30
+    fall: float = 0.5
     average: float = 0.995
     evaluate_every: int = 250
     patience: int = 12
