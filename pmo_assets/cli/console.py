@@ -43,7 +43,7 @@ class PrintingConsole(Console):
 
     @property
     def size(self) -> ConsoleDimensions:
-        """Return the terminal's size; in a pipe or file nothing is cut or folded, unless COLUMNS says how wide it is."""
+        """Return the terminal's size; in a pipe nothing is cut or folded, unless COLUMNS says how wide it is."""
         size = super().size
         if self.is_terminal or "COLUMNS" in os.environ:
             return size
