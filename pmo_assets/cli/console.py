@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.console import Console, ConsoleDimensions
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.segment import Segment
 from rich.text import Text
 
@@ -42,7 +50,7 @@ class PrintingConsole(Console):
         return super().render_str(printable(text, keep=_KEPT), **options)
 
     @property
-    def size(self) -> ConsoleDimensions:
+    def size(self) -> ConsoleDimensions:  # type: ignore[misc]  # nobody here sets it
         """Return the terminal's size; in a pipe nothing is cut or folded, unless COLUMNS says how wide it is."""
         size = super().size
         if self.is_terminal or "COLUMNS" in os.environ:
@@ -162,15 +170,21 @@ def spinner(text: str) -> Iterator[Callable[[str], None]]:
 
 @contextlib.contextmanager
 def progress_bars() -> Iterator[tuple[Progress, Callable[[str, int, int], None]]]:
-    """Give a bar over batches and one over the articles of the present step, and the function that moves the latter."""
+    """Give a bar over everything and one over the articles of the present step, and the function that moves the latter.
+
+    Beside each stand the time that has passed and, as soon as something is done, the time that it will still take.
+    """
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", style="bold"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
     )
-    with Progress(*columns, console=messages) as progress:
+    # of everything that was done so far: steps take seconds or minutes, so that the last half a minute says nothing
+    with Progress(*columns, console=messages, speed_estimate_period=24 * 3600) as progress:
         bar = progress.add_task("", total=None, visible=False)
         last: dict[str, Any] = {"stage": "", "told": 0.0}
 

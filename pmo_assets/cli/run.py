@@ -23,6 +23,7 @@ from pmo_assets.cli.console import (
     say_list,
     settings_from_environment,
 )
+from pmo_assets.cli.whole_run import WholeRun
 from pmo_assets.configuration.remembered import check_settings, renew_settings, with_remembered
 from pmo_assets.settings import Settings
 
@@ -110,30 +111,35 @@ def run_batches(
     with open_instance(settings) as instance, progress_bars() as (progress, tell):
         register_partitions(instance, keys)
         close_dead_runs(instance)
-        defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
+        overall = WholeRun(progress, registry.sizes())
+
+        def told(stage: str, done: int, total: int) -> None:
+            tell(stage, done, total)
+            overall.tell(stage, done, total)
+
+        defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, told)})
         failed += read_annotations_if_changed(defs, instance, settings, verbose=verbose)
         chosen = wanted or keys
         done = set() if again else _finished_batches(defs, instance, registry)
         _say_up_to_date(progress, [key for key in chosen if key in done])
         chosen = [key for key in chosen if key not in done]
-        overall = progress.add_task("batches", total=len(chosen))
+        overall.begin(chosen)
 
         def waiting(name: str, holder: str) -> None:
-            progress.update(overall, description=f"waiting for {name.replace('batches/', 'batch ')}: {escape(holder)}")
+            overall.say(f"waiting for {name.replace('batches/', 'batch ')}: {escape(holder)}")
 
         def process(name: str, holder: str | None) -> None:
             key = name.removeprefix(batch_lease(""))
-            progress.update(overall, description=f"batch {key}")
+            overall.say(f"articles, batch {key}")
             # What another one was at work on while this command ran is not done again.
             failed.extend(
                 _process_batch(
-                    settings, defs, instance, progress, key, again=again and not holder, holder=holder, verbose=verbose
+                    settings, defs, instance, overall, key, again=again and not holder, holder=holder, verbose=verbose
                 )
             )
-            progress.advance(overall)
 
         def make_release(_: str, __: str | None) -> None:
-            progress.update(overall, description="release")
+            overall.say("release")
             if not again and not release_is_stale(defs, instance, registry.data_root, keys):
                 return
             try:
@@ -194,7 +200,7 @@ def _process_batch(
     settings: Settings,
     defs: Any,
     instance: Any,
-    progress: Progress,
+    overall: WholeRun,
     key: str,
     *,
     again: bool,
@@ -208,9 +214,10 @@ def _process_batch(
     from pmo_assets.release.statistics.losses import batch_losses, excessive, losses_in_words
     from pmo_assets.storage.tables import Tables
 
-    tables = Tables(data_root_of(settings))
+    tables, progress = Tables(data_root_of(settings)), overall.progress
     graph = graph_of_location(defs)
     assets = list(graph.stages) if again else stale_assets(defs, instance, tables, key)
+    overall.steps = assets
     error: RunFailed | None = None
     start: float | None = None
     if assets:
@@ -219,6 +226,7 @@ def _process_batch(
             run_job(defs, instance, "process_batch", batch=key, assets=assets, verbose=verbose)
         except RunFailed as caught:
             error = caught
+    overall.end(key)
     # What a batch lost is looked at every time: as long as it lost too much, it does not count as done.
     if not (assets and stale_assets(defs, instance, tables, key)):
         lost = excessive(batch_losses(tables, key, graph.losing), settings.rejected_fail)
@@ -227,13 +235,13 @@ def _process_batch(
         progress.console.print(f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True)
         return [f"batch {key}: {error}"]
     if start is not None:
-        _say_batch(progress, settings, key, time.perf_counter() - start)
+        _say_batch(progress, settings, key, time.perf_counter() - start, overall.left())
     else:
         _say_up_to_date(progress, [key], f", made by {escape(holder)}" if holder else "")
     return []
 
 
-def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: float) -> None:
+def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: float, left: str) -> None:
     from pmo_assets.records.panels import is_undecided
     from pmo_assets.storage.tables import Tables
 
@@ -249,7 +257,7 @@ def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: floa
     words = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     rate = counts["articles"] / seconds * 60 if seconds else 0.0
     progress.console.print(
-        f"[green]done[/] batch {batch}: {words} in {seconds:.0f} s ({rate:.0f} articles/min)",
+        f"[green]done[/] batch {batch}: {words} in {seconds:.0f} s ({rate:.0f} articles/min){left}",
         highlight=False,
         soft_wrap=True,
     )
