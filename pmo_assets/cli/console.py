@@ -49,8 +49,8 @@ class PrintingConsole(Console):
         """Return text as Rich lays it out: escaped before, so that columns stay columns."""
         return super().render_str(printable(text, keep=_KEPT), **options)
 
-    @property
-    def size(self) -> ConsoleDimensions:  # type: ignore[misc]  # nobody here sets it
+    @property  # type: ignore[misc]  # nobody sets it
+    def size(self) -> ConsoleDimensions:
         """Return the terminal's size; in a pipe nothing is cut or folded, unless COLUMNS says how wide it is."""
         size = super().size
         if self.is_terminal or "COLUMNS" in os.environ:
