@@ -168,9 +168,6 @@ class EntrezClient:
             before_sleep=_tell,
             reraise=True,
         )
-        if not self._is_known and (problem := name_problem(self._options.url)):
-            raise EntrezError(f"PMC cannot be searched: {self._clean(problem)}")
-        self._is_known = True
         try:
             return attempts(self._answer, form, wanted, start)
         except PassingFault as error:
@@ -200,6 +197,9 @@ class EntrezClient:
         """Send a request, when it may go, and return status, headers and body, within the time and size allowed."""
         if self._portal is None:
             raise RuntimeError("searches of PMC are made in a with statement")
+        if not self._is_known and (problem := name_problem(self._options.url)):
+            raise EntrezError(f"PMC cannot be searched: {self._clean(problem)}")
+        self._is_known = True
         self._limit.wait()
         try:
             return self._portal.call(self._exchange, form)
