@@ -131,12 +131,13 @@ test-llm: $(STAMP) $(LLM_STAMP) ## Run the tests that need a language model: vLL
 # PyTorch stays out of the environment for development: the other tests show that the package works without it.
 $(MODELS_STAMP): pyproject.toml constraints.txt
 	@echo "installing PyTorch, torchvision, transformers, open_clip and faster-whisper into $(MODELS_VENV): several minutes, about 7 GB"
-	$(call install,$(MODELS_VENV),dev models encoders video)
+	$(call install,$(MODELS_VENV),dev models regions encoders video)
 	@touch $@
 
 test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyTorch
 	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/training pmo_assets_tests/encoders pmo_assets_tests/pipeline/detection \
 	  pmo_assets_tests/defs/test_models.py pmo_assets_tests/loading/test_torch.py \
+	  pmo_assets_tests/pipeline/regions/test_text_similarity.py \
 	  pmo_assets_tests/loading/test_dataset_documents.py
 
 mutants: $(STAMP) ## Turn random rules of the package round and see whether a test notices: hours (MUTANTS="--rooms figures")
@@ -170,7 +171,7 @@ docs: $(DOCS_STAMP) ## Build the documentation site, with search and API referen
 constraints: $(STAMP) ## Renew the pinned versions, with the hashes of their files
 	( echo "# Versions that were tested together, with the hashes of every file of them. Renew with: make constraints"; \
 	  $(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --extra dev \
-	  --extra models --extra encoders --extra video --extra aws --extra postgres --extra ray --extra celery --extra k8s --extra engines-dev --extra docs \
+	  --extra models --extra regions --extra encoders --extra video --extra aws --extra postgres --extra ray --extra celery --extra k8s --extra engines-dev --extra docs \
 	  --no-annotate --no-header --no-emit-index-url pyproject.toml docker/gpu.in ) > constraints.new
 	mv constraints.new constraints.txt
 

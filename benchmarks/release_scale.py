@@ -33,6 +33,7 @@ from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.records.stores import Picture
 from pmo_assets.release.keys import HUB, RELEASE_KEY
 from pmo_assets.release.making import Origin, make_release
+from pmo_assets.release.pair_checks import pair_faults
 from pmo_assets.release.panel_duplicates import find_panel_duplicates
 from pmo_assets.release.selection import Selection, select_articles
 from pmo_assets.release.shards import GROUP_BYTES
@@ -44,6 +45,7 @@ from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations
+from pmo_assets.tables.release import joined_names
 from pmo_assets.tables.schemas import empty_table
 
 ARTICLES_PER_BATCH = 200
@@ -51,7 +53,7 @@ FIRST_NUMBER = 1_000_000_000
 PICTURES = ("panel_image_bytes", "panel_image", "figure_image")
 PICTURE_BYTES = 100_000
 STORES = ("panels", "figures")
-TABLES = ("article_packages", "articles", "figures", "dataset_rows")
+TABLES = ("article_packages", "articles", "figures", "dataset_rows", *joined_names())
 
 
 def _small(picture: Picture) -> Picture:
@@ -133,13 +135,19 @@ def _release(root: str, results: Any) -> None:
         annotations=empty_table(Annotations), say=lambda _: None,
     )  # fmt: skip
     ended = time.process_time()
+    memory_written = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if any(faults := pair_faults(work, HUB).values()):
+        raise SystemExit(f"pairs are wrong: {faults}")
     results.put(
         {
             "rows": release.facts.panels,
+            "pairs": sum(release.facts.pairs.pairs.values()),
             "select": selected - started,
             "duplicates": grouped - selected,
             "memory after duplicates (MB)": memory / 1024,
             "write": ended - grouped,
+            "memory after writing (MB)": memory_written / 1024,
+            "check of pairs": time.process_time() - ended,
             "memory (MB)": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
     )

@@ -1,17 +1,18 @@
 """Score marks on images: arrows, circles, boxes, asterisks and lines, in styles that nothing was trained on.
 
     python benchmarks/score_marks.py [--shared ../shared] [--pictures N] [--part test] [--weights FILE] [--reader FILE]
-        [--fit] [--overlays FOLDER] [--no-network] [--time]
+        [--fit] [--overlays FOLDER] [--no-network] [--articles]
 
 Marks of `mark_styles.py` on pictures of a part of the pool that the network was not trained on. *Vector*: typeset into
 a PDF of one page, without the network. *Pixels*: the same pages as flat pictures of 250 to 700 pixels, and marks drawn
 by Matplotlib. *Clean*: pictures of the pool without marks, with device print, scale bars, names, letters; what is found
-there is wrong. A mark counts as found at an IoU of 0.5, both boxes grown by half a percent of the long side (lines have
-no surface); tips are right within 3 % of it. Recall, precision, kinds and tips are those at the working threshold.
+there is wrong. Every picture has the mark status that its pixels and shapes give it, without words. A mark counts as
+found at an IoU of 0.5, both boxes grown by half a percent of the long side (lines have no surface); tips are right
+within 3 % of it. Recall, precision, kinds and tips are those at the working threshold.
 
 `--fit` fits what the network's scores are worth on the validation part, half of whose pictures are clean, and writes
-`pmo_assets/weights/marks_detector.json`. `--overlays` writes pictures with what was found. `--time` only takes the
-time of the images of annotated articles, cut at their true boxes, shapes and pixels together.
+`pmo_assets/weights/marks_detector.json`. `--overlays` writes pictures with what was found. `--articles` only
+tells on how many images of annotated articles marks are found, and takes the time, shapes and pixels together.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import cv2
@@ -30,7 +31,10 @@ from mark_styles import TrueMark, drawn_by_matplotlib, typeset
 from scipy.optimize import minimize
 from score_detection import annotated_figures, figure_view
 
+from pmo_assets.pipeline.detection.detect import crop
+from pmo_assets.pipeline.detection.fusion.mark_fusion import FusedMarkClassifier, log_odds
 from pmo_assets.pipeline.detection.structure.marks import is_plot
+from pmo_assets.pipeline.detection.structure.vector_marks import vector_evidence
 from pmo_assets.pipeline.regions.mark_colours import mark_colour
 from pmo_assets.pipeline.regions.marks import image_marks
 from pmo_assets.pipeline.regions.marks_network import Calibration, MarksNetwork, shipped_calibration
@@ -61,11 +65,12 @@ FALSE_MARKS = 0.05
 
 @dataclass(frozen=True)
 class Case:
-    """A picture with its marks: boxes and tips normalised."""
+    """A picture with its marks, boxes and tips normalised, and the probability that it is marked by its status."""
 
     source: str
     view: FigureView
     marks: tuple[TrueMark, ...]
+    marked: float = 0.5
 
 
 def ground(rng: np.random.Generator, pool: PicturePool) -> Pixels:
@@ -117,6 +122,13 @@ def clean_case(seed: int, pool: PicturePool) -> Case:
     if rng.random() < 0.7:
         draw_device_print(rng, pixels)
     return Case("clean", FigureView(worn(rng, pixels)), ())
+
+
+def with_status(cases: Sequence[Case]) -> list[Case]:
+    """Return cases with their mark status; see `Case`."""
+    classifier = FusedMarkClassifier()
+    status = [classifier([case.view.pixels], [""], [vector_evidence(case.view, UNIT_BOX)])[0][1] for case in cases]
+    return [replace(case, marked=marked) for case, marked in zip(cases, status, strict=True)]
 
 
 def grown(box: Box, wide: int, tall: int) -> Box:
@@ -179,7 +191,7 @@ def score(name: str, cases: Sequence[Case], network: MarksNetwork | None, calibr
     """Print what was found in cases of one source."""
     counts, began = Counts(), time.process_time()
     for case in cases:
-        matched(case, image_marks(case.view, UNIT_BOX, network, calibration), counts)
+        matched(case, image_marks(case.view, UNIT_BOX, network, calibration, case.marked), counts)
     took = (time.process_time() - began) / max(1, len(cases))
     if any(case.marks for case in cases):
         print(
@@ -195,15 +207,15 @@ def score(name: str, cases: Sequence[Case], network: MarksNetwork | None, calibr
 
 
 def fitted(cases: Sequence[Case], network: MarksNetwork) -> Calibration:
-    """Return what scores are worth: a logistic function of their log odds; and the least threshold that is clean.
+    """Return what scores are worth by their log odds and those of the status; and the least threshold that is clean.
 
     Args:
         cases: marked and clean.
         network: whose scores are asked.
     """
-    odds, right = [], []
+    odds, status, right = [], [], []
     clean = [case for case in cases if not case.marks]
-    clean_scores: list[float] = []
+    clean_scores: list[tuple[float, float]] = []
     for case in cases:
         tall, wide = case.view.pixels.shape[:2]
         seen = network([case.view.pixels])[0]
@@ -212,36 +224,51 @@ def fitted(cases: Sequence[Case], network: MarksNetwork) -> Calibration:
         taken = set(pairs.values())
         for k, mark in enumerate(seen):
             odds.append(np.log(mark.score / max(1e-6, 1 - mark.score)))
+            status.append(log_odds(case.marked))
             right.append(k in taken)
         if not case.marks and not is_plot(case.view.pixels):  # plots are not searched
-            clean_scores += [mark.score for mark in seen]
-    x, y = np.asarray(odds), np.asarray(right, dtype=np.float64)
+            clean_scores += [(mark.score, case.marked) for mark in seen]
+    x, y = np.stack([odds, status, np.ones(len(odds))], axis=1), np.asarray(right, dtype=np.float64)
 
     def loss(at: np.ndarray) -> float:
-        z = at[0] * x + at[1]
+        z = x @ at
         return float(np.mean(np.logaddexp(0, z) - y * z))
 
-    slope, offset = minimize(loss, np.asarray([1.0, 0.0]), method="Nelder-Mead").x.tolist()
-    first = Calibration(slope, offset, 0.5)
-    worth = np.asarray([first.probability(value) for value in clean_scores])
+    slope, share, offset = minimize(loss, np.asarray([1.0, 0.0, 0.0])).x.tolist()
+    first = Calibration(slope, share, offset, 0.5)
+    worth = np.asarray([first.probability(value, marked) for value, marked in clean_scores])
     fits = [v for v in THRESHOLDS.tolist() if (worth >= v).sum() <= FALSE_MARKS * len(clean)]
     threshold = min(fits, default=float(THRESHOLDS[-1]))
-    return Calibration(round(slope, 4), round(offset, 4), round(threshold, 2))
+    return Calibration(round(slope, 4), round(share, 4), round(offset, 4), round(threshold, 2))
 
 
-def time_of_images(shared: Path, network: MarksNetwork | None, calibration: Calibration | None) -> str:
-    """Return what the images of annotated articles take of one processor, plots that are not searched among them."""
+def on_articles(shared: Path, network: MarksNetwork | None, calibration: Calibration | None) -> None:
+    """Print on how many marked and unmarked images of annotated articles marks are found, and what that takes.
+
+    Images are cut at their true boxes; their status is that of pixels, shapes and words. Plots, which are not searched,
+    are among them.
+    """
+    classifier = FusedMarkClassifier()
     took: list[float] = []
-    if network is not None:
-        network([np.zeros((64, 64, 3), np.uint8)])
+    found: Counter[bool] = Counter()
+    images: Counter[bool] = Counter()
     for _, _, truth, page in annotated_figures(shared, ""):
         view = figure_view(page, as_box(truth["figure_locations"][0]["bbox"]), (), 300, True)
-        for box in [as_box(image["box"]) for panel in truth["panels"] for image in panel["images"]]:
+        known = [(as_box(i["box"]), p["subcaption"], bool(i["marked"])) for p in truth["panels"] for i in p["images"]]
+        boxes = [box for box, _, _ in known]
+        shapes = [vector_evidence(view, box) for box in boxes]
+        status = classifier([crop(view.pixels, box) for box in boxes], [words for _, words, _ in known], shapes)
+        for (box, _, marked), (_, score) in zip(known, status, strict=True):
             began = time.process_time()
-            image_marks(view, box, network, calibration)
+            marks = image_marks(view, box, network, calibration, score)
             took.append(1000 * (time.process_time() - began))
+            images[marked] += 1
+            found[marked] += bool(marks)
+    print(
+        f"annotated articles: marks on {found[True]} of {images[True]} marked images, {found[False]} of {images[False]}"
+    )
     low, middle, high = np.percentile(took, [10, 50, 90])
-    return f"{len(took)} images: median {middle:.1f} ms, mean {np.mean(took):.1f}, 10 and 90 % {low:.1f} and {high:.1f}"
+    print(f"an image: median {middle:.1f} ms, mean {np.mean(took):.1f}, 10 and 90 % {low:.1f} and {high:.1f}")
 
 
 def overlay(case: Case, marks: Sequence[Mark]) -> Pixels:
@@ -272,13 +299,13 @@ def main() -> None:
     parser.add_argument("--no-network", action="store_true")
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--overlays", type=Path)
-    parser.add_argument("--time", action="store_true")
+    parser.add_argument("--articles", action="store_true")
     arguments = parser.parse_args()
     cv2.setNumThreads(1)
     shared: Path = arguments.shared
     network = None if arguments.no_network else MarksNetwork(arguments.weights, arguments.reader)
-    if arguments.time:
-        print(time_of_images(shared, network, shipped_calibration()))
+    if arguments.articles:
+        on_articles(shared, network, shipped_calibration())
         return
     pictures = pool_pictures(shared / "images", shared / "corpus", shared / "annotations")
     part: Split = "validation" if arguments.fit else arguments.part
@@ -288,29 +315,30 @@ def main() -> None:
     clean_pages = [page_cases(first + 10_000_000 + k, pool, marked=False) for k in range(count // 4)]
     plots = [plot_case(first + 20_000_000 + k, pool) for k in range(count // 2)]
     clean = [clean_case(first + 30_000_000 + k, pool) for k in range(count)] + [flat for _, flat in clean_pages]
-    flats = [flat for _, flat in pages]
+    flats, lives = with_status([flat for _, flat in pages]), with_status([live for live, _ in pages])
+    plots, clean = with_status(plots), with_status(clean)
     calibration = None
     if network is not None and arguments.fit:
         calibration = fitted([*flats, *plots, *clean], network)
-        values = {"slope": calibration.slope, "offset": calibration.offset, "threshold": calibration.threshold}
-        Path("pmo_assets/weights/marks_detector.json").write_text(json.dumps(values, indent=1) + "\n")
-        print(values)
+        Path("pmo_assets/weights/marks_detector.json").write_text(json.dumps(asdict(calibration), indent=1) + "\n")
+        print(calibration)
     elif network is not None:
         calibration = shipped_calibration()
-    score("vector", [live for live, _ in pages], None, None)
+    score("vector", lives, None, None)
     score("vector, clean", [live for live, _ in clean_pages], None, None)
     if network is not None:
-        score("vector and pixels", [live for live, _ in pages], network, calibration)
+        score("vector and pixels", lives, network, calibration)
         print(f"pixels: AP@0.5 {average(flats, network):.3f}; Matplotlib: {average(plots, network):.3f}")
         score("pixels", flats, network, calibration)
         score("Matplotlib", plots, network, calibration)
         score("clean", clean, network, calibration)
     if arguments.overlays is not None:
         arguments.overlays.mkdir(parents=True, exist_ok=True)
-        shown = {"vector": [live for live, _ in pages], "pixels": flats, "plots": plots, "clean": clean}
+        shown = {"vector": lives, "pixels": flats, "plots": plots, "clean": clean}
         for name, cases in shown.items():
             for k, case in enumerate(cases[:24]):
-                marks = image_marks(case.view, UNIT_BOX, None if name == "vector" else network, calibration)
+                chosen = None if name == "vector" else network
+                marks = image_marks(case.view, UNIT_BOX, chosen, calibration, case.marked)
                 cv2.imwrite(str(arguments.overlays / f"{name}_{k:02d}.png"), overlay(case, marks)[:, :, ::-1])
 
 

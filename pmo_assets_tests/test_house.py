@@ -22,6 +22,7 @@ MOST_LINES = 600
     [
         ("pmo_assets.pipeline.article", ("dagster", "torch", "onnxruntime", "matplotlib", "pydantic_settings")),
         ("pmo_assets.storage.tables", ("dagster",)),
+        ("pmo_assets.encoders.evaluation.evaluate", ("dagster", "torch", "sklearn")),
         ("pmo_assets.cli.main", ("dagster", "cv2", "pymupdf")),
     ],
 )

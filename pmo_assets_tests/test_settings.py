@@ -191,3 +191,10 @@ def test_a_memory_limit_below_what_ordinary_figures_need_is_refused() -> None:
 def test_a_port_that_is_none_is_refused() -> None:
     with pytest.raises(ValidationError, match="no address"):
         Settings(llm_base_url="http://127.0.0.1:99999/v1", llm_model="m")
+
+
+def test_regions_by_a_model_need_a_model() -> None:
+    with pytest.raises(ValidationError, match="PMO_VLM_MODEL"):
+        Settings(vlm_regions=True, vlm_model=None)
+    assert Settings(vlm_regions=True, vlm_model="sees").vlm_regions
+    assert not Settings(vlm_model="sees").vlm_regions, "off by default"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from pmo_assets.cli.console import CommandError, console, counted, spinner, write_text
+from pmo_assets.cli.console import CommandError, console, counted, messages, spinner, write_text
 
 if TYPE_CHECKING:
     from pmo_assets.encoders.evaluation.embeddings import Embeddings
@@ -189,11 +191,21 @@ def prompts(
 
 @encode_app.command("classify")
 def classify(
-    images: Annotated[Path, typer.Option("--images", help="Embeddings of pictures, .npy.")],
-    labels: Annotated[Path, typer.Option("--labels", help="Names or numbers of their classes, .npy.")],
+    images: Annotated[
+        Path, typer.Option("--images", help="Embeddings of pictures: .npy, or of panels in a Parquet file.")
+    ],
     name: Annotated[str, typer.Option("--label-set", help="`pmo encode prompts` lists them; or a TOML file.")] = "",
     prompt_rows: Annotated[
         Path | None, typer.Option("--prompts", help="Embeddings of the label set's sentences, .npy: zero-shot.")
+    ] = None,
+    release: Annotated[
+        Path | None,
+        typer.Option(
+            "--release", help="Of a Parquet file: its test split is told; probe and neighbours learn from train."
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option("--labels", help="Of an array: names or numbers of classes, .npy.")
     ] = None,
     train_images: Annotated[
         Path | None, typer.Option("--train-images", help="Embeddings to learn from, .npy: linear probe and neighbours.")
@@ -202,7 +214,7 @@ def classify(
     train_articles: Annotated[
         Path | None, typer.Option("--train-articles", help="Their articles, .npy: none is in two folds.")
     ] = None,
-    articles: Annotated[Path | None, typer.Option("--articles", help="Of the pictures, for the bootstrap.")] = None,
+    articles: Annotated[Path | None, typer.Option("--articles", help="Of an array, for the bootstrap.")] = None,
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Replicates of the intervals; 0: none.")] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of folds and bootstrap.")] = 0,
     encoder: Annotated[str, typer.Option("--encoder", help="Name of the encoder in the result.")] = "",
@@ -217,42 +229,105 @@ def classify(
         nearest_neighbours,
         zero_shot,
     )
-    from pmo_assets.encoders.evaluation.embeddings import label_names, read_embeddings, read_ids, read_labels
+    from pmo_assets.encoders.evaluation.embeddings import read_embeddings
     from pmo_assets.encoders.evaluation.evaluate import evaluate_classification
     from pmo_assets.encoders.evaluation.labels import label_set
     from pmo_assets.encoders.evaluation.results import Evaluation
 
+    _check_scikit_learn()
     if prompt_rows is not None and not name:
         raise CommandError("--prompts needs --label-set, which says what they are")
-    if (train_images is None) != (train_labels is None):
-        raise CommandError("give --train-images and --train-labels together")
-    if prompt_rows is None and train_images is None:
-        raise CommandError("give --prompts (zero-shot), or --train-images and --train-labels (probe and neighbours)")
-    pictures = read_embeddings(images)
-    classes = label_set(name).names if name else label_names(train_labels or labels)
-    truth = read_labels(labels, len(pictures), classes)
+    if (images.suffix == ".parquet") != (release is not None):
+        raise CommandError("a Parquet file needs --release, which says the classes; an array takes --labels")
+    known: _Classes | None
+    if release is not None:
+        told, known, classes = _release_classes(images, release, name)
+    else:
+        told, known, classes = _array_classes(
+            images, labels, train_images, train_labels, train_articles, articles, name
+        )
     found = {}
     if prompt_rows is not None:
         owners = [owner for owner, _ in label_set(name).prompts()]
-        found["zero-shot"] = zero_shot(pictures, class_embeddings(read_embeddings(prompt_rows), owners, classes))
-    if train_images is not None and train_labels is not None:
-        known = read_embeddings(train_images)
-        known_labels = read_labels(train_labels, len(known), classes)
-        groups = read_ids(train_articles, len(known)) if train_articles else np.arange(len(known))
-        found["linear probe"] = linear_probe(known, known_labels, groups, pictures, len(classes), seed=seed)
-        found["nearest neighbours"] = nearest_neighbours(known, known_labels, pictures, len(classes))
-    clusters = read_ids(articles, len(pictures)) if articles else None
+        found["zero-shot"] = zero_shot(told.images, class_embeddings(read_embeddings(prompt_rows), owners, classes))
+    if known is not None:
+        groups = np.arange(len(known.images)) if known.articles is None else known.articles
+        probe = linear_probe(known.images, known.labels, groups, told.images, len(classes), seed=seed)
+        near = nearest_neighbours(known.images, known.labels, told.images, len(classes))
+        found |= {"linear probe": probe, "nearest neighbours": near}
+    if not found:
+        raise CommandError("give --prompts (zero-shot), or --train-images and --train-labels (probe and neighbours)")
     result = Evaluation(
         encoder=encoder or images.stem,
-        data=data or labels.stem,
+        data=data or (release or labels or images).stem,
+        notes=told.notes,
         classification=tuple(
             evaluate_classification(
-                method, truth, predicted, classes, clusters=clusters, replicates=bootstrap, seed=seed
+                method, told.labels, predicted, classes, clusters=told.articles, replicates=bootstrap, seed=seed
             )
             for method, predicted in found.items()
         ),
     )
     hand_out(result, as_json, page)
+
+
+@dataclass(frozen=True)
+class _Classes:
+    images: Embeddings
+    labels: NDArray[np.intp]
+    articles: NDArray[np.intp] | None
+    notes: tuple[str, ...] = ()
+
+
+def _release_classes(images: Path, release: Path, name: str) -> tuple[_Classes, _Classes | None, tuple[str, ...]]:
+    from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
+    from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
+    from pmo_assets.encoders.evaluation.labels import label_set
+    from pmo_assets.encoders.evaluation.release_labels import labelled_panels
+
+    table = read_embedding_table(images, "image", "panel")
+    test = labelled_panels(table, release, name, "test")
+    notes = ("classes are the release's own findings, not people's", *test.left_out)
+    try:
+        train = labelled_panels(table, release, name, "train")
+    except EmbeddingsError as error:  # zero-shot needs none
+        return (
+            _Classes(test.table.embeddings, test.labels, test.articles, (*notes, str(error))),
+            None,
+            label_set(name).names,
+        )
+    return (
+        _Classes(test.table.embeddings, test.labels, test.articles, (*notes, *train.left_out)),
+        _Classes(train.table.embeddings, train.labels, train.articles),
+        label_set(name).names,
+    )
+
+
+def _array_classes(
+    images: Path,
+    labels: Path | None,
+    train_images: Path | None,
+    train_labels: Path | None,
+    train_articles: Path | None,
+    articles: Path | None,
+    name: str,
+) -> tuple[_Classes, _Classes | None, tuple[str, ...]]:
+    from pmo_assets.encoders.evaluation.embeddings import label_names, read_embeddings, read_ids, read_labels
+    from pmo_assets.encoders.evaluation.labels import label_set
+
+    if labels is None:
+        raise CommandError("an array needs --labels, the classes of its rows")
+    if (train_images is None) != (train_labels is None):
+        raise CommandError("give --train-images and --train-labels together")
+    pictures = read_embeddings(images)
+    classes = label_set(name).names if name else label_names(train_labels or labels)
+    own = read_ids(articles, len(pictures)) if articles else None
+    told = _Classes(pictures, read_labels(labels, len(pictures), classes), own)
+    if train_images is None or train_labels is None:
+        return told, None, classes
+    known = read_embeddings(train_images)
+    groups = read_ids(train_articles, len(known)) if train_articles else None
+    return told, _Classes(known, read_labels(train_labels, len(known), classes), groups), classes
 
 
 @encode_app.command("robustness")
@@ -344,6 +419,35 @@ def perturb(
     console.print(f"{counted(len(files), 'picture')} in {counted(len(only or PERTURBATIONS), 'folder')} below {out}")
 
 
+@encode_app.command("examples")
+def examples(
+    name: Annotated[
+        str,
+        typer.Argument(help="mimic-cxr, quilt, deepeyenet, retinamnist, octmnist, class-folders or captioned-folder."),
+    ],
+    root: Annotated[Path, typer.Argument(help="Folder of the data set, in its published layout.")],
+    out: Annotated[Path, typer.Argument(help="This folder is made.")],
+    split: Annotated[str, typer.Option("--split", help="Part, as the data set calls it.")] = "test",
+    size: Annotated[int, typer.Option("--size", help="Of MedMNIST: pixels of a side.")] = 28,
+) -> None:
+    """Write the pictures, texts and classes of another data set as rows that an encoder can embed.
+
+    Embed pictures and texts of rows.jsonl, a row each, and give both arrays
+    with groups.npy or labels.npy to `evaluate` or `classify`.
+    """
+    from pmo_assets.encoders.evaluation.datasets.reading import read_data_set, write_examples
+
+    if out.exists():
+        raise CommandError(f"{out} is there already: name a folder to be made")
+    with spinner(f"reading {name}"):
+        data = read_data_set(name, root, split, size)
+        rows = write_examples(data, out)
+    what = f"{counted(rows, 'row')} of {counted(len(data.examples), 'picture')} in {out}"
+    console.print(what, highlight=False, soft_wrap=True, markup=False)
+    for reason in data.left_out:
+        messages.print(f"[yellow]left out[/] {escape(reason)}", highlight=False)
+
+
 @encode_app.command("map")
 def draw_map(
     embeddings: Annotated[
@@ -369,6 +473,7 @@ def draw_map(
     from pmo_assets.system.aside import write_bytes
     from pmo_assets.viewing.maps import map_page, map_picture
 
+    _check_scikit_learn()
     if page is None and picture is None:
         raise CommandError("give --page OUT.html, --picture OUT.png, or both")
     if (embeddings.suffix == ".parquet") != (release is not None) or (labels and release):
@@ -397,6 +502,11 @@ def draw_map(
         write_text(page, map_page(title, points, maps.class_colour, heading=heading, facts=facts))
     for place in filter(None, (page, picture)):
         console.print(f"{counted(len(points), 'point')} in {place}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _check_scikit_learn() -> None:
+    if find_spec("sklearn") is None:
+        raise CommandError("scikit-learn is missing: pip install 'pmo-assets[encoders]'")
 
 
 def hand_out(result: Evaluation, as_json: Path | None, page: Path | None) -> None:

@@ -63,6 +63,7 @@ def extras_needed(settings: Settings) -> dict[str, str]:
         ],
         "llm": [("PMO_LLM_OFFLINE", settings.llm_offline), ("PMO_VLM_OFFLINE", settings.vlm_offline)],
         "biomedica": [("PMO_BIOMEDICA", _on_the_hub(settings.biomedica))],
+        "regions": [("PMO_REGION_TEXTS=minilm", settings.region_texts == "minilm")],
     }
     if settings.executor in ("ray", "celery", "k8s"):
         needed[settings.executor] = [("PMO_EXECUTOR", True)]

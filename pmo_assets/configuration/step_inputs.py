@@ -27,6 +27,7 @@ from pmo_assets.settings.step_options import (
     figure_options,
     figure_reader,
     reading_options,
+    region_reader,
     summary_writer,
     wanted_types,
 )
@@ -41,7 +42,7 @@ class Surroundings:
         settings: options in force.
         objects: files by content.
         pixels: returns a pixel store of the batch by its name.
-        model: returns a language model, "chat" (captions) or "vision" (figures); None where there is none.
+        model: returns a language model, "chat" (captions, summaries) or "vision" (figures, regions); None for none.
     """
 
     settings: Settings
@@ -66,10 +67,14 @@ STEP_INPUTS: Final[Mapping[str, StepInput]] = MappingProxyType(
         "cascade": lambda around: caption_cascade(around.settings, around.model("chat")),
         "summary_writer": lambda around: summary_writer(around.settings, around.model("chat")),
         "reader": lambda around: figure_reader(around.settings, around.model("vision")),
+        "region_reader": lambda around: region_reader(around.settings, around.model("vision")),
+        "region_texts": lambda around: around.settings.region_texts,
     }
 )
 
-MODELS: Final[Mapping[str, str]] = MappingProxyType({"cascade": "chat", "summary_writer": "chat", "reader": "vision"})
+MODELS: Final[Mapping[str, str]] = MappingProxyType(
+    {"cascade": "chat", "summary_writer": "chat", "reader": "vision", "region_reader": "vision"}
+)
 """Inputs that hold a language model, and which one."""
 
 _INPUT_MAKERS: Final[Mapping[str, Callable[..., object]]] = MappingProxyType(

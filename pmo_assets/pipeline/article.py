@@ -24,7 +24,10 @@ from pmo_assets.records.stores import ObjectStore, PixelStore
 LAST: Final = ("panel_assembly", "panel_entities", "panel_modality", "regions")
 """The stages at which one article by itself ends: people's decisions and the dataset's rows are a matter of batches."""
 
-OWN_INPUTS: Final = ("figure_options", "detection_options", "reading_options", "cascade", "reader", "summary_writer")
+OWN_INPUTS: Final = (
+    "figure_options", "detection_options", "reading_options", "cascade", "reader", "summary_writer", "region_reader",
+    "region_texts",
+)  # fmt: skip
 """Inputs of steps that are options of whoever runs one article; the rest follow from the specialty."""
 
 
@@ -71,6 +74,8 @@ def default_inputs(specialty: Specialty) -> dict[str, Any]:
         "cascade": Cascade(),
         "reader": None,
         "summary_writer": None,
+        "region_reader": None,
+        "region_texts": "terms",
         "specialty": specialty,
         "wanted_types": specialty.image_types,
     }
@@ -140,7 +145,8 @@ def process_article(
         inputs: what steps shall get instead of `default_inputs`: `figure_options` (limits and resolution),
             `detection_options` (detectors and thresholds), `cascade` (how captions are split), `reading_options` (what
             reads printed identifiers), `reader` (the vision model that looks at figures with undecided panels),
-            `summary_writer` (the language model that summarises panels).
+            `summary_writer` (the language model that summarises panels), `region_reader` (the vision model that names
+            what marked panels show), `region_texts` (what compares the texts of regions).
 
     An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
 

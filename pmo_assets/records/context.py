@@ -214,6 +214,19 @@ MODALITY_CLASS_NAMES: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class FigureFilters:
+    """What Open-PMC-18M's filters of figures would keep; None where the figure's label is undecided.
+
+    Attributes:
+        clinical_or_laboratory: filter 1: mostly clinical imaging, microscopy, immunoassays or chemical structures.
+        clinical_or_microscopy: filter 2: mostly clinical imaging or microscopy.
+    """
+
+    clinical_or_laboratory: bool | None
+    clinical_or_microscopy: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class PanelModality:
     """The modality of a panel, by its pixels and its words together.
 

@@ -111,9 +111,14 @@ class RegionPhrase:
 
 
 RegionSource = Literal["marks", "model", "marks and model", "person"]
-"""What a region's box comes from: marks, a vision-language model, or both, fused; or a person decided it."""
+"""What a region's box comes from: marks, a vision-language model (near a mark), or both, joined to one; or a person
+decided it."""
 
 REGION_SOURCES: Final[tuple[RegionSource, ...]] = ("marks", "model", "marks and model", "person")
+
+
+MODEL_CONFIDENCE: Final = 0.5
+"""Confidence of a model's box at most: no model was measured, so that a mark with sure words beats it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +127,14 @@ class Region:
 
     Attributes:
         box: normalised [l, t, r, b] in the figure.
-        marks: positions of the marks that show it, among those of the panel's images.
+        marks: positions of the marks that show it, among those of the panel's images; of a model's box the nearest.
         phrase: position of the phrase that tells of it, among the panel's; None without one.
-        text: fragment of subcaption or mention, verbatim; None without a phrase. Of the figure's caption, too, where a
-            person decided it.
-        description: of a vision-language model; None when none was asked or none fitted.
+        text: fragment of subcaption or mention, verbatim; None where no phrase and no model tells of it. Of the
+            figure's caption, too, where a person decided it.
+        description: what a vision-language model sees there; None when none was asked, or it said nothing that fits.
         source: of the box.
-        confidence: 0..1: of the marks' probabilities and of the link to the phrase.
+        confidence: 0..1: of the marks' probabilities and of the link to the phrase; of a model's box that of its mark,
+            at most `MODEL_CONFIDENCE`.
     """
 
     box: Box

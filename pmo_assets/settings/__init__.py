@@ -22,6 +22,7 @@ from pmo_assets.logs import LogFormat, LogLevel
 from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD as ASSEMBLY_THRESHOLD
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.detection.protocols import DetectorSource
+from pmo_assets.pipeline.regions.text_similarity import RegionTexts
 from pmo_assets.records.defaults import (
     CONCURRENCY,
     CREATOR,
@@ -40,6 +41,7 @@ _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)
 _SUMMARIES = ("panel_summaries",)
 _ASSEMBLY = ("panel_assembly",)
+_VISION = ("panel_assembly", "regions")
 
 MINIMUM_WORKER_MEMORY_MB = 512
 """MiB that an article with ordinary figures may add to its worker (`benchmarks/worker_memory.py`), and some room."""
@@ -272,7 +274,7 @@ class Settings(BaseSettings):
     llm_reasks: int = _option(
         5,
         "How often an answer of either model that does not fit is sent back with the reason (paper: 5).",
-        (*_SUBCAPTIONS, *_ASSEMBLY, *_SUMMARIES),
+        (*_SUBCAPTIONS, *_SUMMARIES, *_VISION),
         ge=0,
         le=20,
     )
@@ -306,7 +308,7 @@ class Settings(BaseSettings):
     vlm_model: str | None = _option(
         None,
         "Vision model that looks at figures with undecided panels: its name at the endpoint. Without it, no model.",
-        _ASSEMBLY,
+        _VISION,
         validate_default=True,
     )
     vlm_api_key: SecretStr | None = _option(
@@ -317,7 +319,7 @@ class Settings(BaseSettings):
         {}, "With PMO_VLM_OFFLINE: options of `vllm.LLM` as JSON, as PMO_LLM_ENGINE_OPTIONS."
     )
     vlm_thinking: Literal["off", "on", "default"] = _option(
-        "off", "Whether the vision model reasons first, as PMO_LLM_THINKING; `on` for a Thinking model.", _ASSEMBLY
+        "off", "Whether the vision model reasons first, as PMO_LLM_THINKING; `on` for a Thinking model.", _VISION
     )
     vlm_boxes: Literal["json", "drawn"] = _option(
         "json",
@@ -326,9 +328,17 @@ class Settings(BaseSettings):
         _ASSEMBLY,
     )
     vlm_max_pixels: int = _option(
-        VISION_PIXELS, "Figures are scaled down to so many pixels for the vision model.", _ASSEMBLY, ge=10_000
+        VISION_PIXELS, "Figures and panels are scaled down to so many pixels for the vision model.", _VISION, ge=10_000
     )
-    vlm_concurrency: int = _option(VISION_CONCURRENCY, "Figures that are put to the vision model at once.", ge=1)
+    vlm_concurrency: int = _option(VISION_CONCURRENCY, "Figures or panels put to the vision model at once.", ge=1)
+    vlm_regions: bool = _option(
+        False, "The vision model also names, with boxes, what the words of each marked panel speak of.", ("regions",)
+    )
+    region_texts: RegionTexts = _option(
+        "terms",
+        "What tells that regions' texts agree: `terms`, or `minilm` (sentences; extra `regions`).",
+        ("regions",),
+    )
     vlm_timeout: float = _option(
         600.0, "Seconds that one answer of the vision model may take in all (paper: 600).", gt=0, le=_DAY
     )
@@ -458,6 +468,13 @@ class Settings(BaseSettings):
         if value is None and (info.data.get(f"{kind}_base_url") or info.data.get(f"{kind}_offline")):
             names = f"PMO_{kind.upper()}_BASE_URL or PMO_{kind.upper()}_OFFLINE"
             raise ValueError(f"name the model: {names} is set, but that alone asks nobody")
+        return value
+
+    @field_validator("vlm_regions")
+    @classmethod
+    def _somebody_is_asked(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and "vlm_model" in info.data and info.data["vlm_model"] is None:
+            raise ValueError("name the model that is asked: PMO_VLM_MODEL")
         return value
 
     @field_validator("biomedica")

@@ -15,6 +15,7 @@ from pmo_assets.pipeline.detection.protocols import WITHOUT_NETWORKS
 from pmo_assets.pipeline.detection.steps import DetectionOptions
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.page import PageLimits
+from pmo_assets.pipeline.regions.model_regions import RegionReader
 from pmo_assets.records.chat import ChatModel
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.stores import SystemicError
@@ -88,6 +89,19 @@ def figure_reader(settings: Settings, model: ChatModel | None) -> FigureReader |
         reasks=settings.llm_reasks,
         threshold=settings.min_assembly_confidence,
         boxes=settings.vlm_boxes,
+        max_pixels=settings.vlm_max_pixels,
+        concurrency=settings.vlm_concurrency,
+    )
+
+
+def region_reader(settings: Settings, model: ChatModel | None) -> RegionReader | None:
+    """Return the vision model that names what marked panels show; None for none."""
+    if model is None or not settings.vlm_regions:
+        return None
+    return RegionReader(
+        model,
+        thinking=settings.vlm_thinking,
+        reasks=settings.llm_reasks,
         max_pixels=settings.vlm_max_pixels,
         concurrency=settings.vlm_concurrency,
     )

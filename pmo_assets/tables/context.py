@@ -19,6 +19,7 @@ from pmo_assets.records.context import (
     SECTION_CLASSES,
     Abbreviation,
     Entity,
+    FigureFilters,
     MentionPlace,
     PanelMention,
     PanelModality,
@@ -174,6 +175,18 @@ class PanelModalities(PanelKey):
     word_probability = dy.Float64(nullable=True, min=0, max=1, description="Of that modality's class")
     agrees = dy.Bool(nullable=True, description="Pixels and words give one class; null when one of them says nothing")
     medical = dy.Bool(description="It shows a medical picture", metadata=released(FACTS, "panels", facet="boxes"))
+    clinical_or_laboratory = dy.Bool(
+        nullable=True,
+        description="Its figure is mostly clinical imaging, microscopy, immunoassays or chemical structures, by "
+        "BIOMEDICA's label or its panels (Open-PMC-18M's filter 1); null when undecided",
+        metadata=released(FACTS, "panels", facet="boxes"),
+    )
+    clinical_or_microscopy = dy.Bool(
+        nullable=True,
+        description="Its figure is mostly clinical imaging or microscopy (Open-PMC-18M's filter 2; filter 3 is "
+        "`medical`); null when undecided",
+        metadata=released(FACTS, "panels", facet="boxes"),
+    )
 
 
 SCHEMAS: dict[str, type[dy.Schema]] = {
@@ -211,9 +224,9 @@ def entities_row(panel: Mapping[str, Any], entities: Sequence[Entity], named: Pa
     return {**_panel_key(panel), "entities": [row_of(entity) for entity in entities], **row_of(named)}
 
 
-def modality_row(panel: Mapping[str, Any], modality: PanelModality) -> Row:
-    """Return a panel's row of `panel_modality`; `panel` as above."""
-    return {**_panel_key(panel), **row_of(modality)}
+def modality_row(panel: Mapping[str, Any], modality: PanelModality, filters: FigureFilters) -> Row:
+    """Return a panel's row of `panel_modality`; `panel` as above, `filters` of its figure."""
+    return {**_panel_key(panel), **row_of(modality), **row_of(filters)}
 
 
 def panel_mentions(cells: Iterable[Mapping[str, Any]]) -> tuple[PanelMention, ...]:

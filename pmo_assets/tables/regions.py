@@ -106,8 +106,8 @@ class Regions(PanelKey):
 
     regions = dy.List(
         dy.Struct(REGION_FIELDS),
-        description="Boxes of what marks show, normalised to the figure, with the authors' words, the marks and the "
-        "confidence",
+        description="Boxes of what marks show, and of what a model names near them, normalised to the figure: the "
+        "authors' words (`text`), what a model sees (`description`), marks, source, confidence",
         metadata=released(TEXT, "panels", facet="text"),
     )
     machine_regions = dy.List(
@@ -115,6 +115,9 @@ class Regions(PanelKey):
         nullable=True,
         description="Regions that the machine finds by its own marks where people decided the panel's; null elsewhere",
     )
+    model = dy.String(nullable=True, description="Name of the vision model that was asked; null for none")
+    prompt_version = dy.String(nullable=True, description="Version and hash of its prompt")
+    refused = dy.String(nullable=True, description="Why its last answer was not taken; null when it was")
 
 
 SCHEMAS: dict[str, type[dy.Schema]] = {"marks": Marks, "region_phrases": RegionPhrases, "regions": Regions}
@@ -173,10 +176,34 @@ def phrases_of_row(row: Mapping[str, Any]) -> list[RegionPhrase]:
     return [record_of(RegionPhrase, cell) for cell in row["phrases"]]
 
 
-def regions_row(key: Mapping[str, Any], regions: Sequence[Region], machine: Sequence[Region] | None = None) -> Row:
-    """Return a panel's row of `regions`; `machine` are those that people's took the place of, None without."""
+def regions_row(
+    key: Mapping[str, Any],
+    regions: Sequence[Region],
+    machine: Sequence[Region] | None = None,
+    *,
+    model: str | None = None,
+    prompt_version: str | None = None,
+    refused: str | None = None,
+) -> Row:
+    """Return a panel's row of `regions`.
+
+    Args:
+        key: any row with the key of the panel (`PanelKey`).
+        regions: of the panel.
+        machine: those that people's took the place of; None without.
+        model: that was asked about it; None for none.
+        prompt_version: of its prompt.
+        refused: why its last answer was not taken.
+    """
+    own = {name: key[name] for name in PanelKey.columns()}
     of_machine = None if machine is None else [row_of(region) for region in machine]
-    return {**key, "regions": [row_of(region) for region in regions], "machine_regions": of_machine}
+    said = {"model": model, "prompt_version": prompt_version, "refused": refused}
+    return {**own, "regions": [row_of(region) for region in regions], "machine_regions": of_machine, **said}
+
+
+def regions_of_row(row: Mapping[str, Any]) -> list[Region]:
+    """Return the regions of a row of `regions`."""
+    return [record_of(Region, cell) for cell in row["regions"]]
 
 
 def panel_regions(

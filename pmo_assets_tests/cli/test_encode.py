@@ -11,8 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import pmo_assets
 from pmo_assets.cli.encode import encode_app
 from pmo_assets.encoders.evaluation.embedding_files import write_embedding_table
+from pmo_assets.encoders.evaluation.release_labels import image_type_of
+from pmo_assets_tests.loading.small_release import write_release
 
 
 def run(*arguments):
@@ -216,3 +219,73 @@ def test_a_map_is_drawn_as_picture_and_page(arrays) -> None:
     assert (arrays / "m.html").read_text().count("data-label=") == 50
     assert "--page OUT.html" in str(run("map", arrays / "X.npy").exception)
     assert "needs --release" in str(run("map", arrays / "X.parquet", "--page", arrays / "m.html").exception)
+
+
+def test_a_releases_panels_are_told_by_its_own_classes(tmp_path) -> None:
+    write_release(tmp_path / "data", articles=20)
+    panels = list(pmo_assets.load(tmp_path / "data").panels)
+    classes = ["CFP", "OCT", "Retinal Imaging", "Other"]
+    rows = [np.eye(5)[classes.index(kind) if (kind := image_type_of(panel)) else 4] for panel in panels]
+    random = np.random.default_rng(0).standard_normal((len(panels), 5))
+    write_embedding_table(
+        tmp_path / "e.parquet", [panel.panel_id for panel in panels], "image", "panel", np.array(rows) + 0.1 * random
+    )
+    done = run(
+        "classify", "--images", tmp_path / "e.parquet", "--release", tmp_path / "data", "--label-set", "image_type",
+        "--bootstrap", 10, "--json", tmp_path / "o.json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "o.json").read_text())
+    assert {item["method"] for item in result["classification"]} == {"linear probe", "nearest neighbours"}
+    assert all(item["accuracy"] > 0.9 for item in result["classification"])
+    assert "not people's" in result["notes"][0]
+    done = run("classify", "--images", tmp_path / "e.parquet")
+    assert "needs --release" in str(done.exception)
+
+
+def test_another_data_set_becomes_rows_that_can_be_embedded(tmp_path) -> None:
+    root = tmp_path / "own"
+    root.mkdir()
+    for number, name in enumerate(("a.png", "b.png")):
+        PIL.Image.new("L", (4, 3), 100 * number).save(root / name)
+    (root / "metadata.csv").write_text("file_name,text\na.png,One\nb.png,Two\na.png,Three\nnone.png,Four\n")
+    done = run("examples", "captioned-folder", root, tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "3 rows of 2 pictures" in done.output
+    assert "1 without a picture" in done.output
+    rows = [json.loads(line) for line in (tmp_path / "out" / "rows.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["text"]) for row in rows] == [("a.png", "One"), ("a.png", "Three"), ("b.png", "Two")]
+    assert [np.asarray(PIL.Image.open(tmp_path / "out" / row["picture"])).max() for row in rows] == [0, 0, 100]
+    assert np.load(tmp_path / "out" / "groups.npy").tolist() == ["a.png", "a.png", "b.png"]
+    # a picture's other caption is no wrong answer
+    np.save(tmp_path / "X.npy", np.eye(2)[[0, 0, 1]])
+    options = ["--groups", tmp_path / "out" / "groups.npy", "--json", tmp_path / "o.json"]
+    run("evaluate", "--images", tmp_path / "X.npy", "--texts", tmp_path / "X.npy", *options)
+    assert json.loads((tmp_path / "o.json").read_text())["image_to_text"]["recall@1"] == 1
+    assert "is there already" in str(run("examples", "captioned-folder", root, tmp_path / "out").exception)
+    assert "no data set 'none': mimic-cxr" in str(run("examples", "none", root, tmp_path / "new").exception)
+
+
+def test_labels_of_another_data_set_go_into_classify(tmp_path) -> None:
+    labels = np.array([[3], [0], [1], [2]], np.uint8)
+    np.savez(tmp_path / "octmnist.npz", test_images=np.zeros((4, 28, 28), np.uint8), test_labels=labels)
+    done = run("examples", "octmnist", tmp_path, tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    first = json.loads((tmp_path / "out" / "rows.jsonl").read_text().splitlines()[0])
+    assert (first["class"], first["text"]) == ("normal", None)
+    assert np.load(tmp_path / "out" / "labels.npy").tolist() == [3, 0, 1, 2]
+
+
+def test_a_picture_that_cannot_be_read_leaves_no_folder(tmp_path) -> None:
+    (tmp_path / "own" / "x").mkdir(parents=True)
+    (tmp_path / "own" / "x" / "a.png").write_bytes(b"none")
+    done = run("examples", "class-folders", tmp_path / "own", tmp_path / "out")
+    assert "is no picture that can be read" in str(done.exception)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["own"]
+
+
+def test_without_scikit_learn_the_extra_is_named(arrays, monkeypatch) -> None:
+    monkeypatch.setattr("pmo_assets.cli.encode.find_spec", lambda name: None)
+    done = run("map", arrays / "X.npy", "--page", arrays / "m.html")
+    assert "pip install 'pmo-assets[encoders]'" in str(done.exception)
+    assert run("evaluate", "--images", arrays / "X.npy", "--texts", arrays / "Y.npy").exit_code == 0

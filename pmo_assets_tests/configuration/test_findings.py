@@ -93,6 +93,7 @@ def test_settings_say_which_extra_they_need(tmp_path: Path) -> None:
         "llm": "PMO_LLM_OFFLINE",
         "biomedica": "PMO_BIOMEDICA",
     }
+    assert installation.extras_needed(Settings(region_texts="minilm")) == {"regions": "PMO_REGION_TEXTS=minilm"}
     assert installation.extras_needed(Settings(biomedica=str(tmp_path))) == {}
 
 

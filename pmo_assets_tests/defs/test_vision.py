@@ -117,18 +117,27 @@ def test_what_decides_the_answers_changes_the_code_version_and_nothing_else_does
     usual = versions(vlm_model="a")
     elsewhere = {"vlm_base_url": "http://b/v1", "vlm_api_key": SecretStr(KEY), "vlm_timeout": 1, "vlm_concurrency": 2}
     assert versions(vlm_model="a", **elsewhere) == usual
-    for changed in (
-        versions(),
-        versions(vlm_model="b"),
-        versions(vlm_model="a", vlm_thinking="on"),
-        versions(vlm_model="a", vlm_boxes="drawn"),
-        versions(vlm_model="a", vlm_max_pixels=10_000),
-    ):
-        assert {name for name in usual if usual[name] != changed[name]} == {"panel_assembly"}
-    both = versions(vlm_model="a", llm_reasks=1)
-    assert {name for name in usual if usual[name] != both[name]} == {"panel_assembly", "subcaptions", "panel_summaries"}
+
+    def differing(**options: object) -> set[str]:
+        changed = versions(**options)
+        return {name for name in usual if usual[name] != changed[name]}
+
+    looking = {"panel_assembly", "regions"}
+    assert differing() == differing(vlm_model="b") == looking
+    assert differing(vlm_model="a", vlm_thinking="on") == differing(vlm_model="a", vlm_max_pixels=10_000) == looking
+    assert differing(vlm_model="a", vlm_boxes="drawn") == {"panel_assembly"}
+    assert differing(vlm_model="a", vlm_regions=True) == differing(vlm_model="a", region_texts="minilm") == {"regions"}
+    assert differing(vlm_model="a", llm_reasks=1) == {*looking, "subcaptions", "panel_summaries"}
     least = versions(vlm_model="a", min_assembly_confidence=0.5)
     assert {name for name in usual if usual[name] != least[name]} == {"panel_assembly", "dataset_rows"}
+
+
+def test_the_prompt_of_regions_counts_and_the_model_shares_the_pool() -> None:
+    graph = build_defs().resolve_asset_graph()
+    node = graph.get(dg.AssetKey("regions"))
+    assert "llm" in (node.pools or set())
+    plain = graph.get(dg.AssetKey("region_phrases"))
+    assert (node.code_version or "").count("-") > (plain.code_version or "").count("-")
 
 
 def test_the_prompts_of_figures_count_and_the_model_shares_the_pool() -> None:

@@ -64,6 +64,8 @@ def context_columns(
         "modality_class": modality_class,
         "modality": modality,
         "medical": modality_class != "N",
+        "clinical_or_laboratory": modality_class != "N",
+        "clinical_or_microscopy": modality_class != "N",
         "marks": [
             {
                 "kind": "arrow", "colour": "white", "rgb": "#ffffff", "box": [0.1, 0.1, 0.2, 0.2], "tip": [0.2, 0.2],

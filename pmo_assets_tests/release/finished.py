@@ -211,6 +211,7 @@ def _context_rows(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
             "probability": 0.9, "pixel_modality": "OCT", "pixel_probability": 0.8, "word_modality": None,
             "word_probability": None, "agrees": None,
         },
+        "regions": {"model": None, "prompt_version": None, "refused": None},
     }  # fmt: skip
     found = {
         table: [{**key, "panel_id": row["panel_id"], **{name: said[name] for name in names}, **beside.get(table, {})}]

@@ -91,6 +91,8 @@ OTHER: dict[str, Any] = {
     "summary_places": [],
     "marks": [],
     "medical": False,
+    "clinical_or_laboratory": False,
+    "clinical_or_microscopy": False,
 }
 """Another value of columns for which it is not plain what that is: near, empty instead of null, cut otherwise."""
 

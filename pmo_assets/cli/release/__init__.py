@@ -6,6 +6,7 @@ import typer
 
 from pmo_assets.cli.release.compare import compare
 from pmo_assets.cli.release.fill_null import fill_null
+from pmo_assets.cli.release.filters import filters
 from pmo_assets.cli.release.push import push
 from pmo_assets.cli.release.versions import diff, rebuild, versions
 from pmo_assets.cli.release.webdataset import webdataset
@@ -20,3 +21,4 @@ release_app.command("fill-null")(fill_null)
 release_app.command()(push)
 release_app.command()(webdataset)
 release_app.command()(compare)
+release_app.command()(filters)

@@ -8,13 +8,14 @@ import dagster as dg
 
 from pmo_assets.defs import checks
 from pmo_assets.defs.applied import ANNOTATIONS_APPLIED, applied_metadata
-from pmo_assets.defs.made import Made
+from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import preview, regions_preview
 from pmo_assets.defs.stage_table import stage_table
+from pmo_assets.pipeline.regions.model_regions import RegionCounts
 from pmo_assets.pipeline.regions.steps import MARKS_DECIDED, PANELS_DECIDED, REGIONS_DECIDED
 
 
-def _counted(values: list[Any]) -> dg.MetadataValue:
+def _tally(values: list[Any]) -> dg.MetadataValue:
     return dg.MetadataValue.json(dict(Counter(map(str, values)).most_common()))
 
 
@@ -40,9 +41,9 @@ def _mark_summary(made: Made) -> Mapping[str, Any]:
         "panels": len(made.rows),
         "marked_panels": sum(bool(row["marks"]) for row in made.rows),
         "marks": len(marks),
-        "kinds": _counted([mark["kind"] for mark in marks]),
-        "colours": _counted([mark["colour"] for mark in marks]),
-        "sources": _counted([mark["source"] for mark in marks]),
+        "kinds": _tally([mark["kind"] for mark in marks]),
+        "colours": _tally([mark["colour"] for mark in marks]),
+        "sources": _tally([mark["source"] for mark in marks]),
         **{key.replace(" ", "_"): made.tally[key] for key in (PANELS_DECIDED, MARKS_DECIDED)},
         **applied_metadata(made, "marks"),
         "preview": _preview(made, "a figure with the marks on its images, their tips and directions", "marks"),
@@ -55,8 +56,8 @@ def _phrase_summary(made: Made) -> Mapping[str, Any]:
         "panels": len(made.rows),
         "phrases": len(phrases),
         "linked": sum(bool(phrase["marks"]) and phrase["undecided"] is None for phrase in phrases),
-        "kinds": _counted([phrase["kind"] for phrase in phrases]),
-        "undecided": _counted([phrase["undecided"] for phrase in phrases if phrase["undecided"] is not None]),
+        "kinds": _tally([phrase["kind"] for phrase in phrases]),
+        "undecided": _tally([phrase["undecided"] for phrase in phrases if phrase["undecided"] is not None]),
         "preview": _preview(
             made, "a figure with its marks, and the phrases that name them in their colours", "region_phrases"
         ),
@@ -70,7 +71,7 @@ def _region_summary(made: Made) -> Mapping[str, Any]:
         "panels_with_regions": sum(bool(row["regions"]) for row in made.rows),
         "regions": len(regions),
         "with_words": sum(region["text"] is not None for region in regions),
-        "sources": _counted([region["source"] for region in regions]),
+        "sources": _tally([region["source"] for region in regions]),
         **{key.replace(" ", "_"): made.tally[key] for key in (PANELS_DECIDED, REGIONS_DECIDED)},
         **applied_metadata(made, "regions"),
         "preview": _preview(
@@ -83,4 +84,19 @@ marks = stage_table("marks", checks=[checks.panel_rows(), ANNOTATIONS_APPLIED], 
 
 region_phrases = stage_table("region_phrases", checks=[checks.panel_rows()], summary=_phrase_summary, pixels=True)
 
-regions = stage_table("regions", checks=[checks.panel_rows(), ANNOTATIONS_APPLIED], summary=_region_summary)
+
+def _counted(counts: RegionCounts) -> Mapping[str, Any]:
+    if counts == RegionCounts():
+        return {}
+    return {
+        "vlm_panels": counts.panels,
+        "vlm_boxes": counts.named,
+        "vlm_boxes_kept": counts.kept,
+        "vlm_refused": counts.refused,
+        **usage_metadata("vlm", counts.usage),
+    }
+
+
+regions = stage_table(
+    "regions", counted=_counted, pool="llm", checks=[checks.panel_rows(), ANNOTATIONS_APPLIED], summary=_region_summary
+)

@@ -13,12 +13,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pmo_assets.encoders.evaluation.embeddings import Embeddings, EmbeddingsError
+from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel
 from pmo_assets.storage.foreign_parquet import ForeignParquet
 from pmo_assets.system.aside import path_aside
 
 Kind = Literal["image", "text"]
-Level = Literal["figure", "panel", "region"]
-LEVELS: Final[tuple[Level, ...]] = ("figure", "panel", "region")
+Level = PairLevel
+LEVELS: Final = PAIR_LEVELS
 
 _BATCH_ROWS: Final = 8192
 

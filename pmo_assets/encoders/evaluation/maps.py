@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.encoders.evaluation.embedding_files import EmbeddingTable
 from pmo_assets.encoders.evaluation.embeddings import Embeddings, EmbeddingsError
+from pmo_assets.encoders.evaluation.release_labels import image_type_of, modality_of
 from pmo_assets.loading.opening import load
 from pmo_assets.loading.typed_rows import Panel
 from pmo_assets.records.modalities import TYPE_OF_MODALITY
@@ -32,8 +33,8 @@ _THUMBNAIL: Final = 160
 _TEXT: Final = 280
 """Pixels of a picture's longer side, and characters of a text, on the page."""
 
-SEVERAL: Final = "several"
 UNKNOWN: Final = "unknown"
+"""The class of a panel that has none, or several."""
 
 
 def sampled(count: int, most: int = MOST_POINTS, seed: int = 0) -> NDArray[np.intp]:
@@ -76,7 +77,7 @@ def in_two_dimensions(embeddings: Embeddings, method: Method = "tsne", seed: int
 def class_colour(label: str) -> str:
     """Return the colour of an image type, or of a modality: that of its type."""
     modalities: dict[Any, Any] = dict(TYPE_OF_MODALITY)
-    return image_type_colour(None if label in (SEVERAL, UNKNOWN, "") else modalities.get(label, label))
+    return image_type_colour(None if label in (UNKNOWN, "") else modalities.get(label, label))
 
 
 def array_points(places: NDArray[np.float64], labels: Sequence[str]) -> list[MapPoint]:
@@ -127,6 +128,5 @@ def _class_of(panel: Panel, colouring: Colouring) -> str:
     if colouring == "split":
         return panel.split
     if colouring == "modality":
-        return str(getattr(panel, "modality", None) or UNKNOWN)
-    kinds = {image.image_type for image in panel.images if image.image_type is not None}
-    return kinds.pop() if len(kinds) == 1 else SEVERAL if kinds else UNKNOWN
+        return modality_of(panel) or UNKNOWN
+    return image_type_of(panel) or UNKNOWN

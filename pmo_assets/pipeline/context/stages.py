@@ -46,7 +46,7 @@ STAGES: Final = (
         "panel_modality",
         GROUP,
         decide_article_modalities,
-        reads=["figures", "reviewed_panels", "panel_mentions"],
+        reads=["figures", "reviewed_panels", "panel_mentions", "biomedica_matches"],
         goes_on=True,
     ),
 )

@@ -13,6 +13,7 @@ from typing import Any
 from pmo_assets.pipeline.assembly.steps import panel_key
 from pmo_assets.pipeline.context.article_text import article_text
 from pmo_assets.pipeline.context.entities import panel_entities, panel_terms
+from pmo_assets.pipeline.context.figure_filters import figure_filters
 from pmo_assets.pipeline.context.modality import modality_evidence, panel_modality
 from pmo_assets.pipeline.context.panel_mentions import NamedFigure, panel_mentions
 from pmo_assets.pipeline.context.summaries import (
@@ -22,6 +23,7 @@ from pmo_assets.pipeline.context.summaries import (
     panel_words,
 )
 from pmo_assets.records.context import PanelMention, RunningParagraph
+from pmo_assets.records.geometry import area
 from pmo_assets.records.panels import Panel
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.step_output import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
@@ -142,6 +144,7 @@ def decide_article_modalities(
     figures: Sequence[Mapping[str, Any]],
     reviewed_panels: Sequence[Mapping[str, Any]],
     panel_mentions: Sequence[Mapping[str, Any]],
+    biomedica_matches: Sequence[Mapping[str, Any]] = (),
 ) -> StepOutput:
     """Decide the modality of each panel by its pixels and its words: rows of `panel_modality`.
 
@@ -149,16 +152,20 @@ def decide_article_modalities(
         figures: the article's rows of `figures`.
         reviewed_panels: its rows of that table.
         panel_mentions: its rows of that table.
+        biomedica_matches: its rows of that table; their labels say what a figure mostly is.
     """
     told = _told_panels(reviewed_panels, panel_mentions)
+    labels = {row["image_cluster_id"]: row["primary_labels"] for row in biomedica_matches if row["accepted"]}
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         made = []
         for panel in told.get(figure["image_cluster_id"], ()):
             own = own_mentions(panel.words, panel.mentions)
             evidence = modality_evidence(panel.panel.images, panel.words.subcaption, own)
-            made.append(modality_row(panel.key, panel_modality(evidence)))
-        return made
+            made.append((panel, panel_modality(evidence)))
+        seen = [(modality.modality_class, area(panel.panel.content_box)) for panel, modality in made]
+        filters = figure_filters(labels.get(figure["image_cluster_id"], ()), seen)
+        return [modality_row(panel.key, modality, filters) for panel, modality in made]
 
     return for_each_figure(figures, "panel_modality", rows)
 

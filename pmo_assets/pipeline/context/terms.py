@@ -70,6 +70,11 @@ def words_of(text: str) -> list[str]:
     return _TERM.findall(text)
 
 
+def word_ranges(text: str) -> list[tuple[int, int]]:
+    """Return the [start, end) range of each word and number of a text."""
+    return [match.span() for match in _TERM.finditer(text)]
+
+
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Return a word without endings that leave its meaning: "oedematous" stays, "maculae" and "macular" are one.

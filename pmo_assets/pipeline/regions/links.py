@@ -48,9 +48,11 @@ _NEAR: Final[frozenset[frozenset[MarkColour]]] = frozenset(
 _STAR: Final = str.maketrans(dict.fromkeys("∗⁎＊✱⋆", "*"))
 
 _Fit = tuple[int, int]
-"""How badly a mark fits a phrase by kind and colour: 0 where it is the one named, 1 where it is near."""
+"""How badly a mark fits a phrase by kind and colour: 0 where it is the one named, 1 where it is near or none is named.
+Of "hollow arrow" and "white arrow" the second one has the white marks."""
 
 
+_ARROWS: Final = frozenset({"arrow", "arrowhead"})
 _UNSEEN_STYLES: Final = frozenset({"open", "filled", "double", "curved"})
 """Styles that tell one mark from another and that marks do not state."""
 
@@ -60,17 +62,20 @@ def linked_phrases(
     marks: Sequence[Mark],
     *,
     identifier: str | None = None,
+    images: Sequence[int] | None = None,
     least_probability: float = LEAST_PROBABILITY,
 ) -> tuple[RegionPhrase, ...]:
     """Return the phrases with the marks that they mean, or with the reason why that is not sure.
 
-    A plural means all marks that fit it, a singular one. Where several fit a singular, all are given and `undecided`
-    says so; the same where phrases of one text mean different things and fit the same marks.
+    A plural means all marks that fit it, a singular one, or one on each of several images. Where several fit a
+    singular, all are given and `undecided` says so; the same where phrases of one text mean different things and fit
+    the same marks.
 
     Args:
         phrases: of a panel's texts.
         marks: of the panel's images; positions among them are what `RegionPhrase.marks` holds.
         identifier: of the panel, for "arrow in B"; None for a panel without a name.
+        images: for each mark the position of the image that it is on; None: all are on one.
         least_probability: of marks that are linked.
     """
     likely = [index for index, mark in enumerate(marks) if mark.probability >= least_probability]
@@ -85,7 +90,7 @@ def linked_phrases(
         by_text.setdefault((phrase.found_in, phrase.mention), []).append(number)
     linked = list(phrases)
     for numbers in by_text.values():
-        best = _best(numbers, fits)
+        best = _best(numbers, phrases, fits)
         rivals = _rivals(numbers, phrases, best)
         for number in numbers:
             phrase, chosen = phrases[number], best[number]
@@ -95,7 +100,8 @@ def linked_phrases(
                 reason = "the text names these marks for several things"
             if reason is None and phrase.style in _UNSEEN_STYLES:
                 reason = f"whether a mark is {phrase.style} is not seen"
-            if reason is None and not phrase.is_plural and len(labelled) > 1:
+            is_repeated = images is not None and len({images[mark] for mark in labelled}) == len(labelled)
+            if reason is None and not phrase.is_plural and len(labelled) > 1 and not is_repeated:
                 reason = f"{len(labelled)} marks fit, and the text speaks of one"
             linked[number] = replace(phrase, marks=tuple(labelled), undecided=reason)
     return tuple(linked)
@@ -109,15 +115,20 @@ def _fit(phrase: RegionPhrase, mark: Mark) -> _Fit | None:
         kind = 1
     else:
         return None
-    if phrase.colour is None or mark.colour == phrase.colour:
+    if phrase.colour is not None and mark.colour == phrase.colour:
         return kind, 0
-    if mark.colour is None or frozenset((mark.colour, phrase.colour)) in _NEAR:
+    if phrase.colour is None or mark.colour is None or frozenset((mark.colour, phrase.colour)) in _NEAR:
         return kind, 1
     return None
 
 
-def _best(numbers: Sequence[int], fits: Sequence[Mapping[int, _Fit]]) -> dict[int, list[int]]:
-    """The marks that fit each phrase of a text best, without those that fit another phrase of it better."""
+def _best(
+    numbers: Sequence[int], phrases: Sequence[RegionPhrase], fits: Sequence[Mapping[int, _Fit]]
+) -> dict[int, list[int]]:
+    """The marks that fit each phrase of a text best, without those that fit another phrase of it better.
+
+    "Arrows" are arrowheads, too, where no phrase names these: not all of a group are seen as what they are.
+    """
     least: dict[int, _Fit] = {}
     for number in numbers:
         for mark, fit in fits[number].items():
@@ -126,7 +137,9 @@ def _best(numbers: Sequence[int], fits: Sequence[Mapping[int, _Fit]]) -> dict[in
     for number in numbers:
         own = {mark: fit for mark, fit in fits[number].items() if fit == least[mark]}
         lowest = min(own.values(), default=(0, 0))
-        best[number] = sorted(mark for mark, fit in own.items() if fit == lowest)
+        is_alike = phrases[number].is_plural and phrases[number].kind in _ARROWS
+        kinds = {0, 1} if is_alike else {lowest[0]}
+        best[number] = sorted(mark for mark, fit in own.items() if fit[0] in kinds and fit[1] == lowest[1])
     return best
 
 

@@ -13,10 +13,23 @@ from typing import Final
 from pmo_assets.pipeline.captions.tokens import DASHES, OPENING
 from pmo_assets.pipeline.regions.mark_names import QUOTES, MarkName
 from pmo_assets.pipeline.regions.targets import REACH, Range, Reading
-from pmo_assets.pipeline.regions.vocabulary import AVERAGES, AXES, DATA_WORDS, MEASURED_IN, SIGNIFICANCE
+from pmo_assets.pipeline.regions.vocabulary import (
+    AUXILIARIES,
+    AVERAGES,
+    AXES,
+    COHORTS,
+    DATA_WORDS,
+    INDICATING,
+    MEASURED_IN,
+    SIGNIFICANCE,
+)
 
 _JOINERS: Final = frozenset({"and", "or", ",", "/", "&", "the", "a", "an", "by"})
 _RELATIONS: Final = frozenset("<>=≤≥:")
+_PLACE: Final = 8
+"""Words between two names, of a place and a conjunction."""
+_COHORT_REACH: Final = 3
+"""Words between a bracket and the cohort before it: "patients with schizophrenia (triangles)"."""
 COMPARED: Final = frozenset(
     {"p", "n", "t", "compared", "versus", "vs", "significant", "significantly", "statistically"}
 )
@@ -47,7 +60,8 @@ def mark_groups(text: Reading) -> list[MarkGroup]:
     found: list[list[MarkName]] = []
     for name in text.names:
         last = found[-1][-1] if found else None
-        if last is not None and name.lead - last.last <= 4 and _is_joined(text, last, name):
+        is_near = last is not None and name.lead - last.last <= 4
+        if last is not None and ((is_near and _is_joined(text, last, name)) or _is_joined_by_places(text, last, name)):
             found[-1].append(name)
         else:
             found.append([name])
@@ -61,6 +75,13 @@ def _is_joined(text: Reading, last: MarkName, name: MarkName) -> bool:
         return False
     between = [text.word(index) for index in range(max(last.last + 1, last.reach), name.lead)]
     return bool(between) and all(word in _JOINERS for word in between) and between != [","]
+
+
+def _is_joined_by_places(text: Reading, last: MarkName, name: MarkName) -> bool:
+    """Say whether two names stand side by side, each with its place: "the arrow in the scan and the line in B"."""
+    between = [text.word(index) for index in range(last.last + 1, name.lead)]
+    is_place = 2 < len(between) <= _PLACE and between[0] in {"in", "on"} and between[-1] in {"and", "or"}
+    return is_place and all(word.isalnum() and word not in INDICATING | AUXILIARIES for word in between)
 
 
 def _group(text: Reading, names: list[MarkName]) -> MarkGroup:
@@ -97,8 +118,21 @@ def is_of_data(text: Reading, group: MarkGroup) -> bool:
     words = DATA_WORDS if name.kind == "asterisk" or group.bracket >= 0 else DATA_WORDS | SIGNIFICANCE
     if name.form != "noun" or (name.strength == "strong" and name.kind == "asterisk"):
         return False
+    if _is_of_cohort(text, group):
+        return True
     words = words - AVERAGES if is_measured(text, group) else words
     return any(text.word(index) in words or _is_plot_axis(text, index) for index in range(first, end))
+
+
+def _is_of_cohort(text: Reading, group: MarkGroup) -> bool:
+    """Say whether a bracket of shapes or lines stands behind those whose data they are: "controls (circles)"."""
+    for index in range(group.bracket - 1, max(group.bracket - 1 - _COHORT_REACH, -1), -1):
+        word = text.word(index)
+        if not word[0].isalnum():
+            return False
+        if word in COHORTS:
+            return True
+    return False
 
 
 def is_measured(text: Reading, group: MarkGroup) -> bool:

@@ -130,6 +130,9 @@ def _of_noun(tokens: Tokens, index: int, free: int) -> list[MarkName]:
         head = after + 1 if after < count and texts[after] in DASHES else after
         if head < count and texts[head].lower() in HEADS:
             noun, last = Noun("arrowhead", HEADS[texts[head].lower()], "strong"), head
+    head_of = _head_before(tokens, index, free) if noun.kind == "arrow" and last == index else None
+    if head_of is not None:
+        noun = Noun("arrowhead", HEADS[texts[head_of].lower()], "strong")
     after = last + 1
     if after < count and noun.kind == "asterisk" and not noun.is_plural and _is_sign_noun(tokens, after):
         noun = Noun("asterisk", texts[after].lower().endswith("s"), noun.strength)
@@ -140,6 +143,7 @@ def _of_noun(tokens: Tokens, index: int, free: int) -> list[MarkName]:
     label, after = _label(tokens, after, noun.is_plural)
     panels, reach = _panels(tokens, after)
     colour, styles, first = _modifiers(tokens, index, free)
+    first = first if head_of is None else head_of
     if colour is None:
         colour, reach = _colour_after(tokens, after, reach)
     strength: Strength = "strong" if noun.strength == "weak" and LINE_STYLES & set(styles) else noun.strength
@@ -148,6 +152,17 @@ def _of_noun(tokens: Tokens, index: int, free: int) -> list[MarkName]:
         noun.is_plural, panels, strength, "noun",
     )  # fmt: skip
     return [*_sharing(tokens, own, free), own]
+
+
+def _head_before(tokens: Tokens, index: int, free: int) -> int | None:
+    """The token "head" of "head of the white arrow" or "head arrow"; None where none stands before that arrow."""
+    position = index - 1
+    if position >= free and tokens.texts[position].lower() == "head" and tokens.texts[position - 1][:1] not in DASHES:
+        return position
+    while position > free and tokens.texts[position].lower() in COLOURS.keys() | DETERMINERS:
+        position -= 1
+    is_head = position - 1 >= free and tokens.texts[position].lower() == "of"
+    return position - 1 if is_head and tokens.texts[position - 1].lower() in HEADS else None
 
 
 def _is_other_thing(tokens: Tokens, index: int, after: int, noun: Noun) -> bool:
@@ -290,6 +305,10 @@ def _panels(tokens: Tokens, after: int) -> tuple[tuple[str, ...], int]:
     items, end = parsed_list(tokens, start, limit)
     if not items or (bracket and end != limit):
         return (), after
+    if bracket and end + 2 < count and texts[end + 1].lower() == "and" and tokens.partners[end + 2] > end + 2:
+        others, closing = parsed_list(tokens, end + 3, tokens.partners[end + 2])
+        if others and closing == tokens.partners[end + 2]:
+            items, end = [*items, *others], closing  # "in (C) and (D)"
     if not bracket and end < count and end == start + 1 and texts[start] in {"a", "A"} and texts[end][0].isalpha():
         return (), after  # "in a patient"
     return identifiers(items), end + 1 if bracket else end
@@ -329,7 +348,11 @@ def _of_participle(tokens: Tokens, index: int) -> list[MarkName]:
     after = index + 1
     if after + 1 < count and texts[after].lower() in {"in", "with"}:
         position = after + 1
-        while position < count and position - after < 4 and texts[position].lower() in FILLERS | {"a", "the"}:
+        while (
+            position < count
+            and position - after < 4
+            and texts[position].lower() in FILLERS | {"a", "the"} | LINE_STYLES
+        ):
             position += 1
         if position < count and texts[position].lower() in COLOURS and texts[after].lower() == "in":
             following = position + 1

@@ -89,7 +89,11 @@ _SIGNS: Final[dict[str, tuple[MarkKind, float | None]]] = {
 
 
 def image_marks(
-    view: FigureView, image: Box, network: Network | None = None, calibration: Calibration | None = None
+    view: FigureView,
+    image: Box,
+    network: Network | None = None,
+    calibration: Calibration | None = None,
+    marked: float = 0.5,
 ) -> tuple[Mark, ...]:
     """Return the marks on an image of a figure, in reading order.
 
@@ -98,13 +102,17 @@ def image_marks(
         image: its box in the figure, normalised.
         network: sees marks in pixels; None: only the PDF's shapes and texts are asked.
         calibration: of the network; None: its scores are probabilities, and one half is enough.
+        marked: probability that the image is marked (`mark_score`): pixels are believed sooner where it is high, and
+            not asked where it is 0, as people's word that nothing is marked.
     """
     pixels = crop(view.pixels, image)
     if min(pixels.shape[:2]) < LEAST_SIDE or is_plot(pixels):
         return ()
     placed = placed_shapes(view, image)
     drawn = [*vector_marks(view, image, placed), *text_marks(view, image)]
-    seen = pixel_marks(pixels, image, network, calibration or Calibration(1.0, 0.0, 0.5)) if network else []
+    seen = []
+    if network is not None and marked > 0:
+        seen = pixel_marks(pixels, image, network, calibration or Calibration(1.0, 0.0, 0.0, 0.5), marked)
     marks = fused(drawn, [mark for mark in seen if not _is_known_ink(mark, view, image, placed)])
     marks = labelled(marks, view, image)
     return tuple(marks[k] for k in reading_order([mark.box for mark in marks]))
@@ -375,12 +383,22 @@ def _mark_of_text(text: EmbeddedText, view: FigureView) -> Mark | None:
 # pixels
 
 
-def pixel_marks(pixels: NDArray[np.uint8], image: Box, network: Network, calibration: Calibration) -> list[Mark]:
-    """Return the marks that a network sees in the pixels of an image, in the figure's coordinates, best first."""
+def pixel_marks(
+    pixels: NDArray[np.uint8], image: Box, network: Network, calibration: Calibration, marked: float
+) -> list[Mark]:
+    """Return the marks that a network sees in the pixels of an image, in the figure's coordinates, best first.
+
+    Args:
+        pixels: of the image.
+        image: its box in the figure.
+        network: see `image_marks`, as for the rest.
+        calibration: see there.
+        marked: see there.
+    """
     tall, wide = pixels.shape[:2]
     marks = []
-    for seen in network([pixels], calibration.least_score)[0]:
-        probability = calibration.probability(seen.score)
+    for seen in network([pixels], calibration.least_score(marked))[0]:
+        probability = calibration.probability(seen.score, marked)
         if probability < calibration.threshold:
             continue
         rgb = ink_colour(pixels, crop_box(seen.box, wide, tall))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.fitted import fitted_numbers
+from pmo_assets.pipeline.detection.fusion.mark_fusion import log_odds
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
 from pmo_assets.pipeline.detection.reducing import resized
@@ -116,25 +117,28 @@ class Calibration:
     """What the network's scores are worth, and from which probability its marks count.
 
     Attributes:
-        slope: probability is the logistic function of slope × log odds of the score + offset.
+        slope: probability is the logistic function of slope × log odds of the score + status × log odds that the image
+            is marked + offset.
+        status: see there; 0: what is known of the image counts nothing.
         offset: see there.
         threshold: probability from which a mark counts.
     """
 
     slope: float
+    status: float
     offset: float
     threshold: float
 
-    def probability(self, score: float) -> float:
-        """Return the share of marks with this score that are marks."""
+    def probability(self, score: float, marked: float = 0.5) -> float:
+        """Return the share of boxes with this score that are marks, on images marked with this probability."""
         score = min(max(score, 1e-6), 1 - 1e-6)
-        return 1 / (1 + math.exp(-self.slope * math.log(score / (1 - score)) - self.offset))
+        odds = self.slope * math.log(score / (1 - score)) + self.status * log_odds(marked) + self.offset
+        return 1 / (1 + math.exp(-odds))
 
-    @property
-    def least_score(self) -> float:
-        """The score whose probability is the threshold."""
-        odds = math.log(self.threshold / (1 - self.threshold))
-        return 1 / (1 + math.exp((self.offset - odds) / self.slope))
+    def least_score(self, marked: float = 0.5) -> float:
+        """Return the score whose probability is the threshold, on images marked with this probability."""
+        odds = math.log(self.threshold / (1 - self.threshold)) - self.offset - self.status * log_odds(marked)
+        return 1 / (1 + math.exp(-odds / self.slope))
 
 
 @lru_cache(maxsize=1)
@@ -144,8 +148,7 @@ def shipped_calibration() -> Calibration:
     Raises:
         SystemicError: when it cannot be read.
     """
-    values = fitted_numbers(CALIBRATION_FILE, ("slope", "offset", "threshold"))
-    return Calibration(values["slope"], values["offset"], values["threshold"])
+    return Calibration(**fitted_numbers(CALIBRATION_FILE, ("slope", "status", "offset", "threshold")))
 
 
 def marks_input(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[int, int]]:

@@ -13,6 +13,7 @@ from typing import Final
 from pmo_assets.pipeline.captions.identifier_lists import parsed_list
 from pmo_assets.pipeline.captions.phrases import ARTICLES, is_adjectival
 from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, tokenized
+from pmo_assets.pipeline.regions.cores import core
 from pmo_assets.pipeline.regions.mark_groups import (
     COMPARED,
     MarkGroup,
@@ -22,12 +23,13 @@ from pmo_assets.pipeline.regions.mark_groups import (
     mark_groups,
 )
 from pmo_assets.pipeline.regions.mark_names import QUOTES, MarkName, identifiers, mark_names
-from pmo_assets.pipeline.regions.targets import REACH, Range, Reading, after, before, core, items_of, reading, trimmed
+from pmo_assets.pipeline.regions.targets import REACH, Range, Reading, after, before, items_of, reading, trimmed
 from pmo_assets.pipeline.regions.vocabulary import (
     AT,
     AUXILIARIES,
     BY,
     COLOURS,
+    COUNTED,
     EXTENT_WORDS,
     GROUP_ADVERBS,
     INDICATED,
@@ -39,6 +41,7 @@ from pmo_assets.pipeline.regions.vocabulary import (
     PARTICLES,
     PICTURES,
     PREPOSITIONS,
+    REFERENCES,
 )
 from pmo_assets.records.regions import PhrasePlace, RegionPhrase
 
@@ -169,6 +172,8 @@ def _is_mark(text: Reading, group: MarkGroup, tie: _Tie) -> bool:
         return False
     if name.form == "sign":
         return not (tie.is_legend and is_significance(text, group))
+    if _is_value(text, tie.targets[-1]) or _is_place_of_mark(text, group):
+        return False
     described = name.colour is not None or name.style is not None
     if text.word(name.lead) == "each":
         return False
@@ -179,6 +184,20 @@ def _is_mark(text: Reading, group: MarkGroup, tie: _Tie) -> bool:
         opener = text.word(group.first - 1)
         return name.lead < name.first or group.first == text.sentence(group.first)[0] or opener in _CLAUSE_OPENERS
     return True
+
+
+def _is_value(text: Reading, target: Range) -> bool:
+    """Say whether a line or shape stands for a value, which is a plot's: "L = 31 (red line)", "88 (black circle)"."""
+    words = [text.word(index) for index in range(*target)]
+    if not COUNTED.isdisjoint(words[:2]):
+        return True
+    return bool(words) and ("=" in words or not any(len(word) > 1 and word.isalpha() for word in words))
+
+
+def _is_place_of_mark(text: Reading, group: MarkGroup) -> bool:
+    """Say whether an inset in brackets only tells where another mark is: "(inset, white arrow)"."""
+    is_inset = len(group.names) == 1 and text.word(group.names[0].last) in {"inset", "insets"}
+    return is_inset and group.bracket >= 0 and any(group.end <= lead < group.closing for lead in text.leads)
 
 
 def _respectively(text: Reading, group: MarkGroup, stop: int) -> int | None:
@@ -228,6 +247,8 @@ def _forward(text: Reading, group: MarkGroup, right: int, shares: int | None, wa
         return _tied_after(text, group, group.end + 1, right, shares, is_item=True)
     if name.form == "sign":
         return _after_sign(text, group, right, shares) if opens else None
+    if word == "with" and opens and (equals := _equals_behind(text, group.end, right)) is not None:
+        return _tied_after(text, group, equals + 1, right, shares, is_item=True)
     if (
         word == ","
         and opens
@@ -248,11 +269,23 @@ def _forward(text: Reading, group: MarkGroup, right: int, shares: int | None, wa
     return None
 
 
+def _equals_behind(text: Reading, start: int, right: int) -> int | None:
+    """The sign "=" behind what tells a mark from others: "outer circle with dots (area B) = stent"."""
+    for index in range(start, min(right, start + _PLACE + 1)):
+        if text.word(index) == "=":
+            return index if index + 1 < right else None
+        if text.word(index) in {",", ";", "."} or index in text.leads:
+            break
+    return None
+
+
 def _is_placing(text: Reading, group: MarkGroup) -> bool:
     """Say whether marks only tell a place, so that a verb behind them is another thing's: "fluid at the arrow is"."""
     opener = text.word(group.first - 1)
     if opener == "between" and text.word(group.first - 2) in {"distance", "interval", "space"}:
         return False
+    if opener == "to" and text.word(group.first - 2) == "corresponding":
+        return True
     if group.bracket >= 0 or opener not in AT or (opener == "of" and group.names[-1].strength == "strong"):
         return False
     return group.first - 1 > text.sentence(group.first)[0] and text.word(group.first - 2) != ","
@@ -384,6 +417,8 @@ def _bracketed(
     panels = _panels_beside(text, group, start, closing)
     named = [index for index in range(start, group.first) if not _is_lead(text, index)]
     is_plural = group.names[-1].is_plural or len(group.names) > 1
+    if named and _is_reference(text, named):
+        named = []
     if named and not _is_short_name(text, start, group.first):
         own = before(text, _without_verb(text, group, start), start, is_plural=is_plural, after_mark=False)
         is_apposed = text.word(group.first - 1) == "," or _participle_before(text, group, start) is not None
@@ -426,6 +461,14 @@ def _after_between(text: Reading, end: int, left: int) -> Range | None:
 def _is_lead(text: Reading, index: int) -> bool:
     word = text.word(index)
     return word in LEADS or word in EXTENT_WORDS or word in COLOURS or not word[0].isalpha() or len(word) == 1
+
+
+def _is_reference(text: Reading, named: Sequence[int]) -> bool:
+    """Say whether the words before marks in brackets only refer to a figure or file: "(S7 Fig. in S1 File, arrows)"."""
+    words = [text.word(index) for index in named]
+    return any(word in REFERENCES for word in words) and all(
+        word in REFERENCES or any(letter.isdigit() for letter in word) for word in words
+    )
 
 
 def _is_short_name(text: Reading, start: int, end: int) -> bool:
@@ -474,6 +517,11 @@ def _without_verb(text: Reading, group: MarkGroup, left: int) -> int:
     return _group_start(text, participle, left)
 
 
+def _is_magnified(text: Reading, end: int) -> bool:
+    """Say whether what stands before a token is a mark's part, larger: "magnified images of the boxes"."""
+    return any(text.word(index).startswith(("magnif", "enlarg", "zoom")) for index in range(max(0, end - 4), end))
+
+
 def _group_start(text: Reading, index: int, left: int) -> int:
     """The first token of a group of verbs that ends at a token: "can also be seen"."""
     while index > left and (
@@ -503,6 +551,10 @@ def _backward(text: Reading, group: MarkGroup, left: int, after_mark: bool, shar
         end = _group_start(text, group.first, left)
     elif participle is not None:
         end = _group_start(text, participle, left)
+    elif (
+        text.word(group.first - 1) == "to" and text.word(group.first - 2) == "corresponding" and group.first - 2 > left
+    ):
+        end = group.first - 2
     elif text.word(group.first - 1) in AT and group.first - 1 >= left:
         end = group.first - 1
         if end == text.sentence(group.first)[0] and text.word(group.end) == ",":
@@ -510,7 +562,7 @@ def _backward(text: Reading, group: MarkGroup, left: int, after_mark: bool, shar
         if end == text.sentence(group.first)[0] and text.word(group.end) in {"is", "are"}:
             return _Tie(_shared(text, group, after(text, group.end + 1, text.sentence(end)[1]), shares))
         if text.word(end) == "of" or end == text.sentence(group.first)[0]:
-            return _Tie([(0, 0)] * len(group.names), evidence=is_measured(text, group))
+            return _Tie([(0, 0)] * len(group.names), evidence=is_measured(text, group) or _is_magnified(text, end))
         if name.strength != "strong" and (
             (name.colour is None and name.style is None) or text.word(end) in {"of", "from"}
         ):

@@ -34,6 +34,7 @@ from pmo_assets.pipeline.regions.marks import image_marks
 from pmo_assets.pipeline.regions.marks_network import MarksNetwork, shipped_calibration
 from pmo_assets.pipeline.regions.phrases import region_phrases
 from pmo_assets.pipeline.regions.shown_regions import shown_regions
+from pmo_assets.pipeline.regions.text_similarity import RegionTexts, TextSimilarity, text_similarity
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.figure import Figure, LocatedFigure
 from pmo_assets.records.panels import Panel
@@ -74,6 +75,15 @@ def load_marks_network(detection_options: DetectionOptions) -> None:
     """
     marks_network(detection_options.provider).load()
     shipped_calibration()
+
+
+def load_text_similarity(region_texts: RegionTexts) -> None:
+    """Load what compares texts, so that a missing package ends the step before its first article.
+
+    Raises:
+        SystemicError: when it is not installed.
+    """
+    text_similarity(region_texts)
 
 
 def find_article_marks(
@@ -118,7 +128,7 @@ def find_article_marks(
             seen = [
                 (number, mark)
                 for number, image in enumerate(panel.images)
-                for mark in image_marks(view, image.box, network, calibration)
+                for mark in image_marks(view, image.box, network, calibration, image.mark_score)
             ]
             key = panel_key(row, panel)
             if (decision := decided.of.get(panel.ordinal)) is None:
@@ -197,8 +207,9 @@ def find_article_phrases(
             if drawn is None:
                 linked = [replace(phrase, undecided=NOT_LOOKED_FOR) for phrase in found]
             else:
-                own = [mark for _, mark in marks_of_row(drawn)]
-                linked = list(linked_phrases(found, own, identifier=panel.identifier))
+                placed = marks_of_row(drawn)
+                own, images = [mark for _, mark in placed], [image for image, _ in placed]
+                linked = list(linked_phrases(found, own, identifier=panel.identifier, images=images))
             made.append(phrases_row(key, linked, [_text_of(phrase.mention, texts) for phrase in linked]))
         return made
 
@@ -213,6 +224,7 @@ def find_article_regions(
     marks: Sequence[Mapping[str, Any]],
     region_phrases: Sequence[Mapping[str, Any]],
     annotations: Sequence[Mapping[str, Any]],
+    region_texts: RegionTexts,
     figure_pixels: PixelStore,
 ) -> StepOutput:
     """Find the regions of each panel by its marks and phrases: rows of `regions`.
@@ -228,11 +240,13 @@ def find_article_regions(
         marks: its rows of that table; a figure without (they were rejected) has no regions.
         region_phrases: its rows of that table.
         annotations: its row of `annotations`, if people annotated it.
+        region_texts: what compares the texts of overlapping regions.
         figure_pixels: store of the renderings.
     """
     pictures = figure_pixels.read(article_id)
     panels, drawn = panels_by_figure(reviewed_panels), _by_panel(marks)
     named, told = _by_panel(region_phrases), _by_panel(panel_summaries)
+    alike = text_similarity(region_texts)
     said = _said(annotations, figures)
     tally: Counter[str] = Counter()
 
@@ -256,14 +270,14 @@ def find_article_regions(
                 pixels = decoded(picture, figure["pdf_figure_id"])
             found = phrases_of_row(named[name]) if name in named else []
             words = [_text_of(phrase.mention, texts[panel.ordinal]) for phrase in found]
-            regions = _machine_regions(panel, marks_of_row(row), found, words, pixels)
+            regions = _machine_regions(panel, marks_of_row(row), found, words, pixels, alike)
             decision = decided.of.get(panel.ordinal)
             if row["machine_marks"] is None or decision is None:
                 made.append(regions_row(key, regions))
                 continue
             seen = machine_marks_of_row(row)
             linked = linked_phrases(found, [mark for _, mark in seen], identifier=panel.identifier)
-            machine = _machine_regions(panel, seen, linked, words, pixels)
+            machine = _machine_regions(panel, seen, linked, words, pixels, alike)
             if lost := unfounded(decision, sources):
                 title = figure.get("label") or figure["image_cluster_id"]
                 tally[f"{NOT_APPLIED}regions of {title}: “{lost[:80]}” stands in none of its texts"] += 1
@@ -285,11 +299,13 @@ def _machine_regions(
     phrases: Sequence[RegionPhrase],
     words: Sequence[str],
     pixels: NDArray[np.uint8],
+    alike: TextSimilarity,
 ) -> tuple[Region, ...]:
     """The regions that marks and phrases show; `words` are the text of each phrase."""
     boxes = [panel.images[number].box for number, _ in marks]
     shown = shown_regions([mark for _, mark in marks], boxes, phrases, words, pixels)
-    return fused_regions(shown, (), panel.content_box)
+    ratio = pixels.shape[1] / pixels.shape[0]
+    return fused_regions(shown, (), panel.content_box, similarity=alike, ratio=ratio)
 
 
 def _texts(panel: Panel, told: Mapping[str, Any] | None) -> list[str]:

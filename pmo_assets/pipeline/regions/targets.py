@@ -21,29 +21,25 @@ from pmo_assets.pipeline.regions.vocabulary import (
     ACTIVE,
     AUXILIARIES,
     CLAUSE_WORDS,
-    DETERMINERS,
+    COURSE_STEMS,
+    COURSES,
     EXTENDING,
     GROUP_ADVERBS,
     IRREGULAR,
     LOOKING,
     MEANING,
-    NO_CLAUSES,
-    PATHS,
-    PICTURED,
-    PICTURES,
-    PLACE_NOUNS,
+    MODALS,
     PREPOSITIONS,
     SEEN,
     SHOWS,
     SIDES,
-    TAKEN,
+    SPEAKERS,
+    STYLES,
 )
 
 REACH: Final = 60
 """Tokens that are walked from a mark at most: a long sentence."""
 
-_HEAD: Final = 8
-"""Tokens in which the name of a picture can stand before what it is of."""
 
 _DEPTH: Final = 3
 """Subjects of subjects that are looked for."""
@@ -52,23 +48,25 @@ Range = tuple[int, int]
 """[first, end) of tokens; empty where nothing is there."""
 
 _STOPS: Final = frozenset(";:")
-_AND: Final = frozenset({"and", "or", "&", "plus"})
+CONJUNCTIONS: Final = frozenset({"and", "or", "&", "plus"})
+"""Words between what is listed."""
 _PRONOUNS: Final = frozenset(
     {"it", "which", "that", "there", "this", "these", "those", "they", "who", "he", "she", "we"}
 )
 _TRAILING: Final = (
-    PREPOSITIONS | _AND | frozenset({"the", "a", "an", "i", "e", "g", "also", "are", "is", "was", "were"})
+    PREPOSITIONS | CONJUNCTIONS | frozenset({"the", "a", "an", "i", "e", "g", "also", "are", "is", "was", "were"})
 )
 _LEADING: Final = (
     PREPOSITIONS
-    | _AND
-    | frozenset({"that", "well", "also", "both", "either", "including", "together", "even", "then", "so"})
+    | CONJUNCTIONS
+    | frozenset({"that", "well", "also", "both", "either", "including", "together", "even", "then", "so", "just"})
 )
 _DESCRIBING: Final = ("form", "ent", "ant", "oid", "dense", "intense", "ing", "like", "shaped", "able", "ible", "ile")
 _BEFORE_ARTICLES: Final = frozenset({"all", "both", "half", "than", "as", "not", "per", "only", "that", "no", "twice"})
 _ENDS_FORWARD: Final = frozenset({"while", "whereas", "whose", "respectively", "although", "however", "but"})
-_NO_HEADS: Final = PREPOSITIONS | _AND | DETERMINERS | PLACE_NOUNS
-"""Words behind which a participle opens no clause that can be left out."""
+_HAVE: Final = frozenset({"has", "have", "had"})
+_GONE: Final = frozenset({"missing", "lacking", "gone"})
+_RELATIVE: Final = frozenset({"where", "which", "that"})
 _BEFORE_SIDES: Final = frozenset({",", "mm", "cm", "µm", "μm", "um"})
 _RELATIVES: Final = frozenset({"which", "who", "where", "when", "with", "in", "on", "as", "suggesting", "consistent"})
 
@@ -128,6 +126,8 @@ def trimmed(text: Reading, first: int, end: int) -> Range:
     """Return a phrase without what only ties it to its neighbours: conjunctions, prepositions, commas, quotes."""
     while first < end:
         word = text.word(first)
+        if word == "well" and text.word(first + 1) in DASHES:
+            break
         if not (word in _LEADING or word in ",.;:" or word in CLOSING or word in DASHES or word in QUOTES):
             break
         first += 1
@@ -172,9 +172,40 @@ def before(text: Reading, end: int, left: int, *, is_plural: bool, after_mark: b
             break
         if _is_verb(text, index, end):
             return _by_verb(text, index, end, limit, is_plural, after_mark, depth)
-        in_list = in_list or (is_plural and text.word(index) in _AND)
+        if position < end and _is_course(text, index, limit):
+            if text.word(index - 1) in _RELATIVE and depth < _DEPTH:  # as "a lesion extending through the fissure"
+                return before(text, index - 1, left, is_plural=is_plural, after_mark=after_mark, depth=depth + 1)
+            return _stripped(text, position, end, is_after_mark=False)
+        if text.word(index) in {"resulting", "leading"} and text.word(position) in {"in", "to"}:
+            return trimmed(text, position, end)
+        if _is_second_clause(text, index, limit) and position < end:
+            return trimmed(text, position, end)
+        in_list = in_list or (is_plural and text.word(index) in CONJUNCTIONS)
         position = index
-    return _stripped(text, position, end, after_mark and position <= left)
+    is_next = position <= left or (position == left + 1 and text.word(left) in CONJUNCTIONS)
+    first, last = _stripped(text, position, end, after_mark and is_next)
+    if depth < _DEPTH and last - first <= 2 and text.word(first) in _PRONOUNS and text.word(position - 1) in _RELATIVE:
+        # "the macula where he fixates (arrow)"
+        return before(text, position - 1, left, is_plural=is_plural, after_mark=after_mark, depth=depth + 1)
+    return first, last
+
+
+def _is_course(text: Reading, index: int, limit: int) -> bool:
+    """Say whether a word is a verb that says where its subject goes: "inserts on", "the axons project across"."""
+    word, previous = text.word(index), text.word(index - 1)
+    if index <= limit or previous in ARTICLES | PREPOSITIONS or not previous[-1:].isalpha() or is_adjectival(previous):
+        return False
+    following = index + 1 + text.word(index + 1).endswith("ly") + (text.word(index + 1) == "both")
+    if text.word(following) not in PREPOSITIONS or (text.word(following) == "of" and not word.startswith("consist")):
+        return False
+    return word in COURSES or (word in COURSE_STEMS and previous.endswith("s"))
+
+
+def _is_second_clause(text: Reading, index: int, limit: int) -> bool:
+    """Say whether a participle opens the second of two clauses: "adjacent to the pole and compressing the duct"."""
+    previous = index - 1 - text.word(index - 1).endswith("ly")
+    is_second = previous >= limit and text.word(previous) in CONJUNCTIONS
+    return is_second and text.word(index) in EXTENDING and text.word(index + 1) in ARTICLES
 
 
 def _closes(text: Reading, position: int, end: int, limit: int, in_list: bool) -> bool:
@@ -182,10 +213,10 @@ def _closes(text: Reading, position: int, end: int, limit: int, in_list: bool) -
     index = position - 1
     word = text.word(index)
     if word in DASHES:
-        return text.tokens.gap(index) and text.tokens.gap(position)
+        return text.tokens.gap(index) and (position >= len(text.tokens.texts) or text.tokens.gap(position))
     if word == ",":
         return not in_list and not text.is_decimal(index) and not _joins(text, position, end, limit)
-    if word in _AND:
+    if word in CONJUNCTIONS:
         return text.word(position) in {",", ""}
     if word == "with":
         if text.word(index - 1) in MEANING or text.word(index - 1) == "keeping":
@@ -201,6 +232,8 @@ def _closes(text: Reading, position: int, end: int, limit: int, in_list: bool) -
 def _stripped(text: Reading, first: int, end: int, is_after_mark: bool) -> Range:
     """The phrase without its tie to the mark before it: "extending into" of "X (arrow) extending into Y (star)"."""
     first, end = trimmed(text, first, end)
+    if text.word(first).endswith("ly") and text.word(first + 1) in PREPOSITIONS:
+        first, end = trimmed(text, first + 1, end)
     if first == text.sentence(first)[0] and end - first > 1 and _is_panel_letter(text, first):
         first += 1
     if not is_after_mark or not text.word(first).endswith(("ing", "ed")) or end - first <= 2:
@@ -208,6 +241,8 @@ def _stripped(text: Reading, first: int, end: int, is_after_mark: bool) -> Range
     if text.word(first).endswith("ing") and text.word(first + 1) in ARTICLES:
         return first + 1, end
     for index in range(first + 1, min(end - 1, first + 3)):
+        if index > first + 1 and text.word(index - 1) not in SIDES and not text.word(index - 1).endswith("ly"):
+            break  # "kissing stents in the vein"
         if text.word(index) in PREPOSITIONS and text.word(index) != "of":
             return trimmed(text, index, end)
     return first, end
@@ -221,9 +256,19 @@ def _is_panel_letter(text: Reading, index: int) -> bool:
 
 def _is_verb(text: Reading, index: int, end: int) -> bool:
     word = text.word(index)
+    if _is_spoken(text, index):
+        return True
     if word in AUXILIARIES or word in SEEN:
         return not _is_attribute(text, index, end)
     return word in SHOWS or _governs(text, index, end)
+
+
+def _is_spoken(text: Reading, index: int) -> bool:
+    """Say whether a form of the past is active, as behind "we": "we (also) found small haemorrhages"."""
+    word, subject = text.word(index), index - 1
+    while text.word(subject) in GROUP_ADVERBS or text.word(subject).endswith("ly"):
+        subject -= 1
+    return text.word(subject) in SPEAKERS and (word.endswith("ed") or word in IRREGULAR or word in SHOWS)
 
 
 def _governs(text: Reading, index: int, end: int) -> bool:
@@ -235,7 +280,7 @@ def _governs(text: Reading, index: int, end: int) -> bool:
         and word.isalpha()
         and len(word) > 2
         and not word.endswith(("ing", "ly"))
-        and word not in PREPOSITIONS | _AND | ARTICLES | _BEFORE_ARTICLES
+        and word not in PREPOSITIONS | CONJUNCTIONS | ARTICLES | _BEFORE_ARTICLES
     )
 
 
@@ -252,12 +297,40 @@ def _is_attribute(text: Reading, index: int, end: int) -> bool:
 
 
 def _by_verb(text: Reading, index: int, end: int, limit: int, is_plural: bool, after_mark: bool, depth: int) -> Range:
-    """The phrase at a verb: its object, or its subject where nothing or only a place follows."""
+    """The phrase at a verb: its object, or its subject where nothing, a place, a state or a size follows."""
     word = text.word(index)
+    is_be = word in AUXILIARIES and word not in _HAVE
+    rest = _behind_verb(text, index, end, is_be)
+    behind_tie = _behind_tie(text, index, rest, end, is_be)
+    if behind_tie is not None:
+        return trimmed(text, behind_tie, end)
+    following = text.word(rest) if rest < end else ""
+    if (is_be or word in SEEN) and _is_predicate(following) and text.word(rest + 1) in PREPOSITIONS and rest + 1 < end:
+        rest += 1
+        following = text.word(rest)
+    is_place = following in PREPOSITIONS or (word in SEEN and following.endswith("ing"))
+    is_perfect = word in _HAVE and rest + 1 == end and _is_participle(following)  # "the follicles have expanded"
+    if following and not is_place and not is_perfect and not (is_be and _is_state(text, rest, end)):
+        is_adverb = rest - 1 > index and text.word(rest - 1).endswith("ly")
+        is_adverb = is_adverb and (is_adjectival(following) or _is_participle(following))
+        return trimmed(text, rest - is_adverb, end)
+    if following and word in ACTIVE:
+        return rest, trimmed(text, rest, end)[1]
+    group = _before_verb(text, index, limit)
+    if group > limit and depth < _DEPTH:
+        first, last = before(text, group, limit, is_plural=is_plural, after_mark=after_mark, depth=depth + 1)
+        if first < last and not (last - first == 1 and text.word(first) in _PRONOUNS):
+            return first, last
+    return trimmed(text, rest, end)
+
+
+def _behind_verb(text: Reading, index: int, end: int, is_be: bool) -> int:
+    """The token behind a verb with its adverbs, and with the participle behind which nothing or only a place stands."""
     rest = index + 1
     while rest < end and (text.word(rest) in GROUP_ADVERBS or text.word(rest).endswith("ly")):
+        if text.word(rest + 1) in DASHES:
+            break  # "well-defined"
         rest += 1
-    is_be = word in AUXILIARIES and word not in {"has", "have", "had"}
     if (
         is_be
         and rest < end
@@ -267,20 +340,26 @@ def _by_verb(text: Reading, index: int, end: int, limit: int, is_plural: bool, a
         rest += 1
         while rest < end and text.word(rest).endswith("ly"):
             rest += 1
-    following = text.word(rest) if rest < end else ""
-    if following == "by":
-        return trimmed(text, rest + 1, end)
-    if (is_be or word in SEEN) and is_adjectival(following) and text.word(rest + 1) in PREPOSITIONS and rest + 1 < end:
-        rest += 1
-        following = text.word(rest)
-    is_place = following in PREPOSITIONS or (word in SEEN and following.endswith("ing"))
-    is_state = is_be and following and all(
-        is_adjectival(text.word(k)) or _is_participle(text.word(k)) or text.word(k) in _AND for k in range(rest, end)
-    ) and end - rest <= 3  # fmt: skip
-    if following and not is_place and not is_state:
-        return trimmed(text, rest, end)
-    if following and word in ACTIVE:
-        return rest, trimmed(text, rest, end)[1]
+    return rest
+
+
+def _behind_tie(text: Reading, index: int, rest: int, end: int, is_be: bool) -> int | None:
+    """The token behind a verb that ties what follows to a mark, whatever it begins with; None of other verbs."""
+    word, following = text.word(index), text.word(rest) if rest < end else ""
+    if word == "is" and text.word(index - 1) == "note" and text.word(index + 1) == "made":
+        return index + 2  # "note is made of fluid"
+    if word in MODALS and index + 2 < end and text.word(index + 2) in PREPOSITIONS:
+        return index + 2  # "lines that may radiate from the disc"
+    if following == "by" or (is_be and following == "of"):
+        return rest + 1
+    if _is_spoken(text, index) and following not in PREPOSITIONS:
+        return rest
+    is_meant = is_be and following in MEANING and text.word(rest + 1) in PREPOSITIONS and rest + 2 < end
+    return rest + 2 if is_meant else None
+
+
+def _before_verb(text: Reading, index: int, limit: int) -> int:
+    """The token behind a verb's subject, before its auxiliaries and adverbs."""
     group = index
     while group > limit and (
         text.word(group - 1) in AUXILIARIES
@@ -289,12 +368,22 @@ def _by_verb(text: Reading, index: int, end: int, limit: int, is_plural: bool, a
         or (text.word(group - 1) == "to" and text.word(group - 2) in AUXILIARIES)
     ):
         group -= 1
-    group -= group > limit and text.word(group - 1) == ","
-    if group > limit and depth < _DEPTH:
-        first, last = before(text, group, limit, is_plural=is_plural, after_mark=after_mark, depth=depth + 1)
-        if first < last and not (last - first == 1 and text.word(first) in _PRONOUNS):
-            return first, last
-    return trimmed(text, rest, end)
+    return group - (group > limit and text.word(group - 1) == ",")
+
+
+def _is_predicate(word: str) -> bool:
+    """Say whether a word behind "is" says how a thing is ("adherent", "visible"), rather than what it is."""
+    return is_adjectival(word) or (_describes(word) and not word.endswith("ing"))
+
+
+def _is_state(text: Reading, first: int, end: int) -> bool:
+    """Say whether what follows "is" tells a state or a size: "thin and pale", "missing", "hard to see", "3 mm"."""
+    if text.word(first).isdigit() or text.word(first + 1) == "to":
+        return True
+    words = [text.word(index) for index in range(first, end)]
+    is_last = words[-1] in _GONE or _is_predicate(words[-1])
+    states = [is_adjectival(word) or _is_participle(word) or word in CONJUNCTIONS or word in STYLES for word in words]
+    return len(words) <= 3 and all(states[:-1]) and (states[-1] or is_last)
 
 
 def _is_participle(word: str) -> bool:
@@ -306,7 +395,7 @@ def _joins(text: Reading, right: int, end: int, limit: int) -> bool:
     comma = right - 1
     if comma <= limit or right >= end:
         return False
-    if text.word(right) in _AND:
+    if text.word(right) in CONJUNCTIONS:
         return False
     return _describes(text.word(comma - 1)) and _describes(text.word(right)) and end - right > 1
 
@@ -318,7 +407,7 @@ def _describes(word: str) -> bool:
 
 def _begins_anew(text: Reading, conjunction: int, end: int, limit: int) -> bool:
     """Say whether a phrase begins after a conjunction, rather than going on: "A and B (arrow)" shows B."""
-    if text.word(conjunction) not in _AND or text.word(conjunction) == "or":
+    if text.word(conjunction) not in CONJUNCTIONS or text.word(conjunction) == "or":
         return False
     position = conjunction - 1
     if is_adjectival(text.word(position)) and text.word(position + 2) not in PREPOSITIONS:
@@ -361,7 +450,7 @@ def after(text: Reading, start: int, right: int, *, is_item: bool = False) -> Ra
             break
         if word == "," and not text.is_decimal(position) and not _goes_on(text, start, position, right):
             break
-        if word in _AND and _leads_on(text, position + 1, right):
+        if word in CONJUNCTIONS and _leads_on(text, position + 1, right):
             break
         if word in AUXILIARIES and any(text.word(k) in SEEN for k in range(position + 1, position + 4)):
             break
@@ -386,63 +475,23 @@ def _leads_on(text: Reading, position: int, right: int) -> bool:
 def _goes_on(text: Reading, start: int, comma: int, right: int) -> bool:
     """Say whether the phrase goes on after a comma: between adjectives, or in a list that "and" closes."""
     following = text.word(comma + 1)
-    if following in _AND:
+    if following in CONJUNCTIONS:
         return not _leads_on(text, comma + 2, right) and any(text.word(k) == "," for k in range(start, comma))
     if comma + 1 in text.leads or following in _RELATIVES or following in _ENDS_FORWARD or following.endswith("ing"):
         return False
     if is_adjectival(text.word(comma - 1)) and is_adjectival(following) and comma - start <= 4:
         return True
+    if comma > start and all(is_adjectival(text.word(k)) or text.word(k) in ARTICLES for k in range(start, comma)):
+        return True  # no noun yet: "the abnormal, tiny foci"
     for position in range(comma + 1, min(right, comma + 24)):
         word = text.word(position)
         if word in _STOPS or word in AUXILIARIES or word in SHOWS or position in text.leads or word in OPENING:
             return False
-        if word in _AND and text.word(position - 1) == ",":
+        if word in CONJUNCTIONS and text.word(position - 1) == ",":
             return not _leads_on(text, position + 1, right)
-        if word in _AND:
+        if word in CONJUNCTIONS:
             return position - comma <= 8 and not _leads_on(text, position + 1, right)
     return False
-
-
-def core(text: Reading, first: int, end: int) -> Range:
-    """Return what a phrase is about: without a picture's name before it and a participle's clause behind it.
-
-    "Imaging of lesions" is of lesions, "scans obtained at the pit" of the pit, "a mass extending into the orbit" of a
-    mass. A noun that says nothing alone keeps its clause: "the area affected by atrophy".
-    """
-    start, is_picture = first, False
-    for index in range(first, min(end, first + _HEAD)):
-        word, following = text.word(index), text.word(index + 1)
-        if is_picture and (word == "of" or (word in TAKEN and following in {"at", "through", "along", "across", "of"})):
-            behind = index + (1 if word == "of" else 2)
-            start = behind if behind < end and not text.word(behind).isdigit() else start
-            break
-        if word in PREPOSITIONS or word in OPENING or word in CLOSING or word in ",;":
-            break
-        is_picture = word in (PICTURES if following in TAKEN else PICTURED)
-    position = start + 1
-    while position < end:
-        partner = text.tokens.partners[position]
-        if position < partner < end:
-            position = partner
-        elif _opens_clause(text, position, end):
-            return trimmed(text, start, position)
-        position += 1
-    return start, end
-
-
-def _opens_clause(text: Reading, index: int, end: int) -> bool:
-    """Say whether a participle behind a noun begins a clause: "mass | extending to", "artery | seen in"."""
-    word, noun = text.word(index), text.word(index - 1)
-    following = text.word(index + 1) if index + 1 < end else ""
-    is_noun = noun[-1].isalnum() and noun not in _NO_HEADS
-    if is_noun and (word in EXTENDING or (word in MEANING and following in PREPOSITIONS)):
-        return True
-    if not is_noun or is_adjectival(noun) or noun.endswith("ly") or len(word) < 5:
-        return False
-    if word.endswith("ing"):
-        is_purpose = any(text.word(inside) == "for" for inside in range(index - 5, index))  # "for bone sawing under"
-        return word not in NO_CLAUSES and (following in ARTICLES or following in PATHS) and not is_purpose
-    return (word in SEEN or word.endswith("ed")) and following in PREPOSITIONS and following != "by"
 
 
 def items_of(text: Reading, first: int, end: int, count: int) -> list[Range] | None:

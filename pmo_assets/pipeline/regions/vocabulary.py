@@ -41,7 +41,7 @@ def _nouns(kind: NamedMark, strength: Strength, singular: str, plural: str) -> d
 
 
 NOUNS: Final[Mapping[str, Noun]] = {
-    **_nouns("arrow", "strong", "arrow", "arrows"),
+    **_nouns("arrow", "strong", "arrow arrrow arow", "arrows arrrows arows"),
     **_nouns("arrowhead", "strong", "arrowhead", "arrowheads"),
     **_nouns("arrowhead", "weak", "triangle chevron", "triangles chevrons"),
     **_nouns("circle", "weak", "circle ellipse oval outline contour", "circles ellipses ovals outlines contours"),
@@ -108,7 +108,8 @@ LINE_STYLES: Final = frozenset({"dashed", "dotted"})
 FILLERS: Final = words(
     "horizontal vertical oblique diagonal transparent headed shaded colored coloured colour color filled light dark "
     "bright pale single isolated enclosed outlined square rectangular circular oval triangular hatched upper lower "
-    "upward downward upwards downwards left right pointing superimposed respective corresponding asterisked notched "
+    "upward downward upwards downwards left right pointing head superimposed respective corresponding asterisked "
+    "notched "
     "unfilled block line segmented wavy outer inner concentric"
 )
 """Words between determiner, colour and noun that are neither."""
@@ -137,7 +138,8 @@ INDICATING: Final = words(
     "surrounds surrounding encircle encircles encircling enclose encloses enclosing illustrate illustrates "
     "illustrating reveal reveals signify signifies refer refers locate locates label labels emphasize emphasizes "
     "emphasise emphasises symbolize symbolizes trace traces tracing define defines demarcate demarcates demarcating "
-    "mean means measure measures encompass encompasses circumscribe circumscribes display displays"
+    "mean means measure measures encompass encompasses circumscribe circumscribes display displays delimit "
+    "delimits delimiting delimitate delimitates bound bounds"
 )
 """Verbs whose subject is a mark and whose object is what it shows."""
 
@@ -169,7 +171,7 @@ DETERMINERS: Final = words(
     "following same"
 )
 
-IRREGULAR: Final = words("lost drawn shown seen made taken set given put cut left found")
+IRREGULAR: Final = words("lost drawn shown seen made taken set given put cut left found broken torn worn bent")
 """Participles that are not told by their ending."""
 
 SEEN: Final = words(
@@ -187,7 +189,8 @@ SHOWS: Final = words(
     "visualizing highlight highlights highlighted highlighting identify identifies identified identifying present "
     "presents presenting represent represents represented representing include includes including contain contains "
     "containing note notice see detect detects detected detecting delineate delineates delineating find shown via "
-    "presented evidencing evidenced became becomes become develop develops developed called termed involves"
+    "presented evidencing evidenced noting exemplifying became becomes become develop develops developed called termed "
+    "involves"
 )
 """Verbs whose object is what a picture shows, in every form; forms of the past are also passive."""
 
@@ -206,7 +209,7 @@ AUXILIARIES: Final = words(
 )
 """Finite verbs and what stands with them in a group."""
 
-GROUP_ADVERBS: Final = words("also still not now only well best then again even no longer most more further once")
+GROUP_ADVERBS: Final = words("also still not now only just well best then again even no longer most more further once")
 """Adverbs within a group of verbs; those in "-ly" are told by their ending."""
 
 CLAUSE_WORDS: Final = words(
@@ -223,12 +226,23 @@ PREPOSITIONS: Final = words(
 DATA_WORDS: Final = words(
     "curve curves slope slopes plot plots plotted graph graphs regression axes histogram histograms median mean means "
     "sem sd percentile percentiles quartile quartiles fitted kaplan boxplot boxplots whisker whiskers outliers "
-    "interquartile"
+    "interquartile probability probabilities simulated simulations fit fits roc"
 )
 """Words of the legend of a plot, in whose clause shapes and lines are no marks."""
 
 AVERAGES: Final = words("mean median sd")
 """Those of these that are also said of what is measured in a mark: "the mean value of the blue boxes"."""
+
+COHORTS: Final = words(
+    "patients controls subjects participants volunteers individuals animals mice rats group groups cohort cohorts"
+)
+"""Nouns for whom a plot's symbols stand: "healthy controls (circles)"; a mark on a picture shows none."""
+
+COUNTED: Final = words("quantification quantifications percentage percentages proportion proportions frequency rate")
+"""Nouns of what a plot's symbols stand for: "quantification of the layers (circles)"."""
+
+REFERENCES: Final = words("figure fig figs table tables file files movie video text supplementary supplement")
+"""Nouns of what a text refers to: "(S7 Fig. in S1 File, arrows)"."""
 
 AXES: Final = words("x y z horizontal vertical")
 """Words before the axis of a plot; the axes of eyes and legs have others."""
@@ -238,7 +252,7 @@ MEASURED_IN: Final = words("of in within inside")
 
 PICTURED: Final = words(
     "imaging image images scan scans photograph photographs picture pictures appearance appearances demonstration "
-    "demonstrations depiction illustration visualization visualisation presence evidence"
+    "demonstrations depiction illustration visualization visualisation presence evidence view views drawing drawings"
 )
 """Nouns that only say that a thing is on the picture: "imaging of lesions" shows lesions."""
 
@@ -250,7 +264,9 @@ TAKEN: Final = words("obtained taken acquired captured recorded")
 
 EXTENDING: Final = words(
     "involving extending reaching resembling causing corresponding propagating abutting occupying arising originating "
-    "containing mimicking simulating affecting coinciding encasing suggesting falling"
+    "containing mimicking simulating affecting coinciding encasing suggesting falling replacing "
+    "compressing displacing encircling surrounding obstructing occluding eroding invading infiltrating traversing "
+    "projecting protruding radiating communicating connecting separating overlying underlying"
 )
 """Participles that stand only behind their noun, and tell where the thing goes or what it does, not what it is."""
 
@@ -261,7 +277,7 @@ NO_CLAUSES: Final = words(
 """Words in "-ing" that begin no clause: findings ("bleeding into the vitreous"), and what is said like "with"."""
 
 PLACE_NOUNS: Final = AREAS | words(
-    "site sites point points position location level border edge margin line distance thickness"
+    "site sites point points position positions location locations level border edge margin line distance thickness"
 )
 """Nouns that say nothing without what follows them: "the area affected by atrophy"."""
 
@@ -270,6 +286,24 @@ MEANING: Final = words("consistent compatible suggestive indicative")
 
 PATHS: Final = words("into onto to toward towards through from along across under over beyond between around within")
 """Prepositions after a participle of movement: "vessels running along the fibres"."""
+
+COURSES: Final = words(
+    "attaches inserts projects extends divides passes runs courses enters arises originates crosses lies drains "
+    "terminates ends continues reaches leads bulges protrudes radiates opens consists"
+)
+"""Verbs that say where a thing goes; behind them and a preposition stands what is there: "inserts on the wall"."""
+
+COURSE_STEMS: Final = words(
+    "attach insert project extend divide pass run course enter arise originate cross lie drain terminate end continue "
+    "reach lead bulge protrude radiate open consist"
+)
+"""The same verbs of a subject in the plural, where most are nouns, too: "the neurons project across the midline"."""
+
+MODALS: Final = words("can could may might will would should must")
+"""Auxiliaries before the stem of a verb: "lines that may radiate from the disc"."""
+
+SPEAKERS: Final = words("we they i authors")
+"""Subjects behind which a form of the past is active: "we found small haemorrhages"."""
 
 SIDES: Final = words(
     "posterior anterior medial lateral superior inferior temporal nasal distal proximal caudal cranial adjacent"

@@ -7,10 +7,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pmo_assets.encoders.evaluation.embedding_files import EmbeddingTable, read_embedding_table, write_embedding_table
+from pmo_assets.encoders.evaluation.embedding_files import (
+    LEVELS,
+    EmbeddingTable,
+    read_embedding_table,
+    write_embedding_table,
+)
 from pmo_assets.encoders.evaluation.embeddings import Embeddings, EmbeddingsError
-from pmo_assets.encoders.evaluation.pairs import Pair, paired, read_pairs
+from pmo_assets.encoders.evaluation.pairs import PICTURE_ID, Pair, paired, read_pairs
 from pmo_assets.encoders.evaluation.ranks import best_ranks
+from pmo_assets.records.pairs import PAIR_LEVELS
+from pmo_assets.tables.pairs import PAIR_COLUMNS
+from pmo_assets_tests.loading.small_release import write_release
 
 
 def test_embeddings_are_read_as_they_were_written(tmp_path) -> None:
@@ -144,3 +152,27 @@ def test_pairs_of_a_release_are_read_by_level_and_split(tmp_path) -> None:
         read_pairs(file, "panel", split="train")
     with pytest.raises(EmbeddingsError, match="no release with pairs"):
         read_pairs(tmp_path / "release/hub/data/pairs", "panel")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_pairs_of_a_release_are_right_answers(tmp_path, level) -> None:
+    rows = [row for row in write_release(tmp_path, articles=6)["pairs"] if row["level"] == level]
+    pairs = read_pairs(tmp_path, level)
+    assert {pair.text_id for pair in pairs} == {row["pair_id"] for row in rows}
+    names = sorted({pair.image_id for pair in pairs})
+    assert set(names) == {row[f"{level}_id"] for row in rows}
+    images = {name: np.eye(len(names))[number].tolist() for number, name in enumerate(names)}
+    texts = {pair.text_id: images[pair.image_id] for pair in pairs}
+    assert _ranks(images, texts, pairs) == [[1] * len(images), [1] * len(texts)]
+    reversed_texts = dict(zip(texts, list(texts.values())[::-1], strict=True))
+    if level != "figure":  # the drawn figures share one caption, which is right for all
+        assert max(_ranks(images, reversed_texts, pairs)[0]) > 1
+    tests = [row for row in rows if row["split"] == "test"]
+    assert {pair.article_id for pair in read_pairs(tmp_path, level, split="test")} == {
+        row["article_id"] for row in tests
+    }
+
+
+def test_ids_and_levels_are_those_of_the_table_of_pairs() -> None:
+    assert set(PICTURE_ID) == set(LEVELS) == set(PAIR_LEVELS)
+    assert {"pair_id", "level", "text_kind", "text", "article_id", *PICTURE_ID.values()} <= set(PAIR_COLUMNS)

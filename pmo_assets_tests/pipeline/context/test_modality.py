@@ -18,7 +18,7 @@ from pmo_assets.pipeline.context.modality import (
     panel_modality,
 )
 from pmo_assets.pipeline.context.modality_words import WORDS, named_modalities
-from pmo_assets.records.context import MODALITY_CLASSES, PanelMention, PanelModality
+from pmo_assets.records.context import MODALITY_CLASSES, FigureFilters, PanelMention, PanelModality
 from pmo_assets.records.modalities import MODALITIES, Modality
 from pmo_assets.records.panels import PanelImage
 from pmo_assets.tables.context import PanelModalities, modality_row
@@ -136,7 +136,7 @@ def test_probabilities_sum_to_one() -> None:
 )
 def test_a_row_fits_its_table(found: PanelModality) -> None:
     key = {"article_id": 1, "image_cluster_id": "f", "ordinal": 0, "panel_id": "p"}
-    rows = checked(PanelModalities, [modality_row(key, found)])
+    rows = checked(PanelModalities, [modality_row(key, found, FigureFilters(True, None))])
     assert record_of(PanelModality, rows.row(0, named=True)) == found
 
 

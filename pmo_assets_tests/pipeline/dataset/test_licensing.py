@@ -35,7 +35,10 @@ CONTENT = {
 """The columns that hold the article's words or pixels, stated a second time on purpose."""
 
 PLACES = {"mention_places", "summary_places"}
-TERMS = {"diseases", "findings", "eye", "modality_class", "modality", "medical", "marks"}
+TERMS = {
+    "diseases", "findings", "eye", "modality_class", "modality", "medical", "clinical_or_laboratory",
+    "clinical_or_microscopy", "marks",
+}  # fmt: skip
 """What text and marks say of panels that is published under every licence: places and names of our own."""
 
 COLUMNS = [(table, name) for table, schema in release_tables().items() for name in schema.columns()]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
-from pmo_assets.pipeline.regions.fusion import EXPANSION, fused_regions, text_similarity
-from pmo_assets.records.geometry import Box, width
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.regions.fusion import fused_regions
+from pmo_assets.records.geometry import Box, as_box, contains
 from pmo_assets.records.regions import Region
 
 PANEL: Box = (0.0, 0.0, 1.0, 1.0)
@@ -33,18 +36,17 @@ def test_a_models_box_counts_near_a_mark_only_and_takes_its_mark() -> None:
     found = fused_regions((shown(FIRST, mark=4),), (near, far), PANEL)
     assert [(region.text, region.source, region.marks) for region in found] == [
         ("drusen", "marks", (4,)),
-        ("hard exudates", "marks and model", (4,)),
+        ("hard exudates", "model", (4,)),
     ]
 
 
-def test_a_mark_that_no_box_of_the_model_confirms_is_expanded() -> None:
+def test_a_mark_that_no_box_of_the_model_confirms_keeps_its_region() -> None:
     found = fused_regions((shown(FIRST), shown(SECOND, "fluid", 1)), (named(FIRST),), PANEL)
-    lone = next(region for region in found if region.text == "fluid")
-    assert width(lone.box) == pytest.approx(EXPANSION * width(SECOND))
+    assert next(region for region in found if region.text == "fluid") == shown(SECOND, "fluid", 1)
 
 
 def test_specks_strips_and_the_whole_panel_are_no_regions() -> None:
-    boxes: list[Box] = [(0.5, 0.5, 0.505, 0.505), (0.1, 0.5, 0.9, 0.52), (0.01, 0.01, 0.99, 0.99)]
+    boxes: list[Box] = [(0.5, 0.5, 0.505, 0.505), (0.1, 0.5, 0.9, 0.52), (0.1, 0.1, 0.9, 0.9)]
     assert fused_regions([shown(box, mark=n) for n, box in enumerate(boxes)], (), PANEL) == ()
 
 
@@ -67,7 +69,47 @@ def test_boxes_end_with_the_panel() -> None:
     assert found.box == (0.4, 0.4, 0.5, 0.5)
 
 
-def test_similarity_of_texts() -> None:
-    assert text_similarity("white drusen", "drusen, white") == pytest.approx(1.0)
-    assert text_similarity("drusen", "fluid") == 0.0
-    assert text_similarity("", "") == 1.0
+def test_a_model_names_what_a_mark_without_a_phrase_shows() -> None:
+    (found,) = fused_regions((shown(FIRST, None),), (named(FIRST),), PANEL)
+    assert (found.text, found.description, found.source) == ("drusen", "yellow deposits", "marks and model")
+
+
+def test_a_mark_with_words_takes_the_description_of_a_suppressed_box_that_agrees() -> None:
+    (same,) = fused_regions((shown(FIRST),), (named(FIRST),), PANEL)
+    assert (same.box, same.text, same.description) == (FIRST, "drusen", "yellow deposits")
+    (other,) = fused_regions((shown(FIRST),), (named(FIRST, "fluid"),), PANEL)
+    assert (other.text, other.description, other.source) == ("drusen", None, "marks")
+
+
+def test_a_models_box_is_no_surer_than_its_mark() -> None:
+    found = fused_regions((shown(FIRST, confidence=0.3),), (named((0.12, 0.12, 0.26, 0.26), "fluid"),), PANEL)
+    assert {region.confidence for region in found} == {0.3}
+
+
+def test_joined_boxes_keep_the_phrase_of_the_mark() -> None:
+    phrase = replace(shown(FIRST, "soft drusen", confidence=0.3), phrase=2)
+    (found,) = fused_regions((phrase,), (named((0.12, 0.1, 0.22, 0.2), "drusen, soft"),), PANEL)
+    assert (found.phrase, found.text, found.source) == (2, "soft drusen", "marks and model")
+
+
+def test_distances_and_aspects_are_those_of_the_picture() -> None:
+    near = named((0.1, 0.28, 0.2, 0.38))
+    assert len(fused_regions((shown(FIRST, "fluid"),), (near,), PANEL, ratio=1.0)) == 1
+    assert len(fused_regions((shown(FIRST, "fluid"),), (near,), PANEL, ratio=4.0)) == 2
+    strip = shown((0.1, 0.1, 0.4, 0.2))
+    assert fused_regions((strip,), (), PANEL, ratio=5.0) == ()
+    assert fused_regions((strip,), (), PANEL, ratio=1.0) == (strip,)
+
+
+BOXES = st.tuples(*[st.floats(0, 1, allow_nan=False)] * 4).map(as_box)
+
+
+@given(st.lists(BOXES, max_size=4), st.lists(BOXES, max_size=4))
+def test_whatever_is_fused_lies_in_the_panel_with_a_mark_and_words_that_were_given(
+    marks: list[Box], boxes: list[Box]
+) -> None:
+    panel = (0.2, 0.2, 0.9, 0.9)
+    given_ = [shown(box, f"thing {n}", n) for n, box in enumerate(marks)]
+    found = fused_regions(given_, [named(box) for box in boxes], panel)
+    assert all(contains(panel, region.box) and region.marks for region in found)
+    assert {region.text for region in found} <= {"drusen", *(region.text for region in given_)}

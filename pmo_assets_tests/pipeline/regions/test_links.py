@@ -31,6 +31,28 @@ def test_a_singular_that_several_marks_fit_is_undecided_and_names_them() -> None
     assert reason == "2 marks fit, and the text speaks of one"
 
 
+def test_a_singular_means_one_mark_on_each_of_several_images() -> None:
+    phrases = region_phrases("Drusen (arrow).")
+    marks = _mark("arrow"), _mark("arrow")
+    (apart,) = linked_phrases(phrases, marks, images=(0, 1))
+    assert (apart.marks, apart.undecided) == ((0, 1), None)
+    (together,) = linked_phrases(phrases, marks, images=(0, 0))
+    assert together.undecided == "2 marks fit, and the text speaks of one"
+
+
+def test_marks_of_a_named_colour_are_not_those_of_a_phrase_without() -> None:
+    marks = _mark("arrow", "white"), _mark("arrow", "black"), _mark("arrow", "white")
+    links = _links("The arrow shows drusen, and the white arrows show a scar.", *marks)
+    assert links == [((1,), None), ((0, 2), None)]
+
+
+def test_arrows_are_also_arrowheads_where_no_phrase_names_these() -> None:
+    marks = _mark("arrow", "red"), _mark("arrowhead", "red"), _mark("arrowhead", "blue")
+    assert _links("Drusen (red arrows).", *marks) == [((0, 1), None)]
+    both = _links("Drusen (red arrows) and a scar (arrowheads).", *marks)
+    assert both == [((0,), None), ((1, 2), None)]
+
+
 def test_a_plural_means_all_that_fit() -> None:
     assert _links("Drusen (arrows).", _mark("arrow"), _mark("box"), _mark("arrow")) == [((0, 2), None)]
 

@@ -184,11 +184,21 @@ def test_marks_in_pixels_lie_in_the_figure_and_have_the_colour_of_their_ink() ->
 
 
 def test_scores_are_calibrated_and_held_against_the_threshold() -> None:
-    strict = Calibration(1.0, -2.0, 0.6)
+    strict = Calibration(1.0, 0.0, -2.0, 0.6)
     assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), strict) == ()
     (mark,) = image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), replace(strict, threshold=0.5))
     assert mark.probability == pytest.approx(1 / (1 + math.exp(2) / 9))
     assert mark.score == 0.9
+
+
+def test_pixels_are_held_against_the_status_of_their_image() -> None:
+    calibration = Calibration(1.0, 0.5, -2.0, 0.6)
+    (mark,) = image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), calibration, 0.95)
+    assert mark.probability == pytest.approx(1 / (1 + math.exp(2) / 9 / 19**0.5))
+    assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), calibration, 0.5) == ()
+    certain = Calibration(1.0, 0.0, 9.0, 0.5)
+    assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), certain, 0.01) != ()
+    assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), certain, 0.0) == ()
 
 
 def test_what_the_pdf_tells_beats_the_pixels_and_live_text_is_no_mark() -> None:

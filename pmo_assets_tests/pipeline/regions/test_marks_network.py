@@ -109,8 +109,15 @@ def test_a_calibrated_probability_rises_with_the_score() -> None:
     values = [shipped.probability(score) for score in (0.0, 0.1, 0.5, 0.9, 1.0)]
     assert values == sorted(values)
     assert 0 <= values[0] < values[-1] <= 1
-    assert Calibration(1.0, 0.0, 0.5).probability(0.3) == pytest.approx(0.3)
-    assert shipped.probability(shipped.least_score) == pytest.approx(shipped.threshold)
+    assert Calibration(1.0, 0.0, 0.0, 0.5).probability(0.3) == pytest.approx(0.3)
+    for marked in (0.0, 0.02, 0.5, 1.0):
+        assert shipped.probability(shipped.least_score(marked), marked) == pytest.approx(shipped.threshold)
+
+
+def test_pixels_are_believed_sooner_on_images_that_are_marked() -> None:
+    shipped = shipped_calibration()
+    assert shipped.least_score(0.95) < shipped.least_score(0.5) < shipped.least_score(0.05)
+    assert Calibration(1.0, 0.5, 0.0, 0.5).probability(0.2, 0.8) == pytest.approx(1 / 3)  # odds 1/4 · 4 ** 0.5
 
 
 def test_boxes_below_the_score_that_counts_are_not_read() -> None:

@@ -131,6 +131,111 @@ def test_a_picture_of_a_thing_shows_the_thing(text: str, target: str) -> None:
     assert [found for _, found in _read(text)] == [target]
 
 
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("The hypoplastic iris is adherent to the cornea (arrow).", "The hypoplastic iris"),
+        ("The zonule is broken (arrow).", "The zonule"),
+        ("The outer band is missing (arrow).", "The outer band"),
+        ("The angle was narrow (arrow).", "The angle"),
+        ("The vessel is difficult to trace (arrow).", "The vessel"),
+        ("The mass is 1.8 cm (arrow).", "The mass"),
+        ("The folds have flattened (arrows).", "The folds"),
+        ("There is thickening of the choroid (arrow).", "thickening of the choroid"),
+        ("The changes are consistent with a scar (arrow).", "a scar"),
+        ("Findings are of drusen (arrows).", "drusen"),
+        ("Note is made of a small naevus (arrow).", "a small naevus"),
+        ("We also found small haemorrhages (arrows).", "small haemorrhages"),
+    ],
+)
+def test_a_state_or_size_behind_the_verb_shows_its_subject(text: str, target: str) -> None:
+    assert [found for _, found in _read(text)] == [target]
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("The muscle inserts on the medial wall (arrow).", "the medial wall"),
+        ("The axons project across the midline (arrows).", "the midline"),
+        ("The vessel consists of an alternation of beads (arrow).", "an alternation of beads"),
+        ("A lesion that extends into the sinus (arrow).", "A lesion"),
+        ("Streaks that may radiate from the disc (arrow).", "the disc"),
+        ("The macula where he fixates (arrow) is thin.", "The macula"),
+        ("A tear of the membrane, resulting in a fold (arrow).", "a fold"),
+    ],
+)
+def test_a_verb_of_course_shows_where_it_leads(text: str, target: str) -> None:
+    assert [found for _, found in _read(text)] == [target]
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("A cyst (arrow) and extending anterior to the ora (star).", ["A cyst", "the ora"]),
+        ("A cyst (arrow), adjacent to the pole and compressing the duct (star).", ["A cyst", "the duct"]),
+        ("A cyst (arrow) and kissing stents in the duct (star).", ["A cyst", "kissing stents in the duct"]),
+    ],
+)
+def test_a_second_clause_shows_its_object(text: str, targets: list[str]) -> None:
+    assert [found for _, found in _read(text)] == targets
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("OCT shows anteriorly displaced lens (arrow).", "anteriorly displaced lens"),
+        ("OCT shows well-defined lesions (arrows).", "well-defined lesions"),
+        ("Arrow shows the abnormal, tiny foci of leakage.", "the abnormal, tiny foci of leakage"),
+        ("OCT shows the lens located just behind the iris (arrow).", "the lens"),
+        ("OCT shows a cyst (3 mm) involving the fovea (arrow).", "a cyst (3 mm)"),
+        ("OCT shows a “stain” surrounding the channel (arrow).", "a “stain"),
+        ("OCT shows a prominent surrounding cleft (arrow).", "a prominent surrounding cleft"),
+        ("Arrow shows the stent demonstrating its typical appearance.", "the stent"),
+        ("A scan through the optic disc (star).", "the optic disc"),
+        ("Arrows mark the position of the scan across the macula.", "the position of the scan across the macula"),
+    ],
+)
+def test_a_target_keeps_its_adverbs_and_leaves_clauses_out(text: str, target: str) -> None:
+    assert [found for _, found in _read(text)] == [target]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ("Drusen (S7 Fig. in S1 File, arrows).", [("arrows", "Drusen")]),
+        ("Outer circle with dots (area B)=stent; inner circle=lumen.", [("Outer circle", "stent"),
+                                                                       ("inner circle", "lumen")]),
+        ("A large cyst (inset, white arrow).", [("white arrow", "A large cyst")]),
+        ("The dashed lines in (C) and (D) depict the scan's plane.", [("dashed lines", "the scan's plane")]),
+        ("The arrow in the scan and the line in the map depict the fovea.",
+         [("arrow", "the fovea"), ("line", "the fovea")]),
+        ("B-scan corresponding to the yellow line in (C) showing flow.", [("yellow line", "B-scan")]),
+        ("The nerve is outlined in dashed yellow.", [("outlined in dashed yellow", "The nerve")]),
+        ("Magnified images of the boxes in (D).", [("boxes", "")]),
+    ],
+)  # fmt: skip
+def test_what_stands_beside_a_mark_is_not_what_it_shows(text: str, phrases: list[tuple[str, str]]) -> None:
+    assert _read(text) == phrases
+
+
+@pytest.mark.parametrize("text", ["A cyst (head of arrow).", "A cyst (head arrow).", "A cyst (head of the red arrow)."])
+def test_the_head_of_an_arrow_is_an_arrowhead(text: str) -> None:
+    assert _one(text).kind == "arrowhead"
+    assert _one("A cyst (single-head arrow).").kind == "arrow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thickness of healthy controls (circles) and patients with glaucoma (triangles).",
+        "The thickness of three layers (L = 31 (red line), 88 (black circle)).",
+        "Quantification of the inner layer (blue circles).",
+    ],
+)
+def test_symbols_of_a_plot_are_no_marks(text: str) -> None:
+    assert _read(text) == []
+
+
 def test_two_pictures_with_marks_show_the_same_thing() -> None:
     text = "Retinoschisis is seen in the photograph (white arrow) and the B-scan image (arrowheads)."
     assert {target for _, target in _read(text)} == {"Retinoschisis"}

@@ -55,7 +55,7 @@ def pixels() -> MemoryPixels:
 
 def regions(marks: list[dict[str, Any]], summaries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     phrases = find_article_phrases([FIGURE], PANELS, summaries, marks)
-    output = find_article_regions(7, [FIGURE], PANELS, summaries, marks, phrases.rows, [], pixels())
+    output = find_article_regions(7, [FIGURE], PANELS, summaries, marks, phrases.rows, [], "terms", pixels())
     assert (phrases.rejections, output.rejections) == ([], [])
     rows: list[dict[str, Any]] = checked(Regions, output.rows).to_dicts()
     return rows
@@ -121,7 +121,9 @@ def decided(annotations: list[dict[str, Any]], picture: np.ndarray = PICTURE) ->
     one = PANELS[:1]
     marks = find_article_marks(7, [TELLING], one, annotations, store, DetectionOptions())
     phrases = find_article_phrases([TELLING], one, SUMMARIES[:1], marks.rows)
-    output = find_article_regions(7, [TELLING], one, SUMMARIES[:1], marks.rows, phrases.rows, annotations, store)
+    output = find_article_regions(
+        7, [TELLING], one, SUMMARIES[:1], marks.rows, phrases.rows, annotations, "terms", store
+    )
     assert [*marks.rejections, *phrases.rejections, *output.rejections] == []
     drawn, shown = checked(Marks, marks.rows).to_dicts(), checked(Regions, output.rows).to_dicts()
     return drawn[0], shown[0], marks.tally + output.tally

@@ -60,14 +60,15 @@ def _evidence(looks: MarkLooks, plot: bool, drawn: VectorEvidence, words: str) -
     return MarkEvidence(looks.first, looks.second, drawn, plot, words)
 
 
-def _odds(probability: float) -> float:
+def log_odds(probability: float) -> float:
+    """Return the log odds of a probability, bounded by `SUREST`."""
     return min(max(math.log(max(probability, 1e-6) / max(1 - probability, 1e-6)), -SUREST), SUREST)
 
 
 def pixel_terms(evidence: MarkEvidence) -> dict[str, float]:
     """Return the terms that do not depend on words; "constant" is 1."""
-    first = _odds(evidence.first)
-    second = first if evidence.second is None else _odds(evidence.second)
+    first = log_odds(evidence.first)
+    second = first if evidence.second is None else log_odds(evidence.second)
     # Vectors over a picture that is mostly paper are its drawing.
     drawn = "none" if evidence.plot else evidence.drawn
     return {
