@@ -147,7 +147,7 @@ def _tar_rows(tars: Iterable[Path]) -> Iterator[dict[str, Any]]:
                         shared = {name: value for name, value in facts.items() if name != "pairs"}
                         for pair in facts["pairs"]:
                             yield {**shared, **pair, "picture": pictures[key]}
-                    members.members = []  # else every header stays in memory
+                    members.members = []  # type: ignore[attr-defined]  # else every header stays in memory
         except (tarfile.TarError, ValueError, KeyError, TypeError) as error:
             raise ExamplesError(
                 f"{tar} is no whole tar of pairs (pmo release webdataset --config pairs): {error or type(error)}"

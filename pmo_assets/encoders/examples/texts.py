@@ -47,10 +47,11 @@ class Texts:
             if any(weight < 0 for weight in own.values()) or not self._choices[level]:
                 raise ExamplesError(f"the weights of the texts of level {level} are negative, or all zero")
         self._above: dict[tuple[str, TextKind], Sequence[tuple[str, str]]] = {}
-        for level, kind in (("figure", "caption"), ("panel", "subcaption")):
-            for unit in units.get(level, ()):  # type: ignore[call-overload]
+        wholes: tuple[tuple[PairLevel, TextKind], ...] = (("figure", "caption"), ("panel", "subcaption"))
+        for level, kind in wholes:
+            for unit in units.get(level, ()):
                 if kind in unit.texts:
-                    self._above[unit.name, kind] = unit.texts[kind]  # type: ignore[index]
+                    self._above[unit.name, kind] = unit.texts[kind]
 
     def _of_kind(self, unit: Unit, kind: TextKind) -> Sequence[tuple[str, str]]:
         if kind in unit.texts:

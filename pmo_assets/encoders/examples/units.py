@@ -85,6 +85,21 @@ def decoded(content: bytes, box: Box = WHOLE) -> PIL.Image.Image:
     return picture if box == WHOLE else picture.crop(crop_box(box, *picture.size))
 
 
+def shown(unit: Unit, *, whole: bool = False) -> PIL.Image.Image:
+    """Return what a unit's texts are of, RGB; with `whole` the picture in which it lies.
+
+    Raises:
+        ExamplesError: naming the unit, if the picture is broken.
+    """
+    try:
+        return decoded(unit.picture.read(), WHOLE if whole else unit.box)
+    except BrokenPicture as error:
+        raise ExamplesError(
+            f"the picture of {unit.level} {unit.name} (article {unit.article_id}) is broken: {error}; "
+            "pmo_assets.load(…, verify=True) says which file, or leave it out"
+        ) from error
+
+
 def picture_digest(content: bytes, box: Box = WHOLE) -> bytes:
     """Return 16 bytes that stand for a picture file and a box in it."""
     return hashlib.sha256(content + repr(tuple(box)).encode()).digest()[:16]

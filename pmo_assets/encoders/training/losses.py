@@ -8,7 +8,7 @@ the dtype of its input.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import torch
@@ -45,6 +45,10 @@ class BatchLayout:
     def __len__(self) -> int:
         """Return the number of entries."""
         return len(self.levels)
+
+    def without_regions(self) -> BatchLayout:
+        """Return the same without feature maps to pool from."""
+        return replace(self, regions=self.regions[:0])
 
 
 @dataclass(frozen=True)

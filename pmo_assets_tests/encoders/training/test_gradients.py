@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -47,7 +46,8 @@ def gradients(count: int, size: int, dtype: Any, dropout: float = 0.0, share: fl
         return image(pictures[part]), text(words[part]), image(maps[part][layout.levels[part] == 2])
 
     def loss(found: tuple[Tensor, ...], scale: Tensor) -> Any:
-        return training_loss(*found, layout, scale, WEIGHTS)
+        images, texts, rois = found
+        return training_loss(images, texts, rois, layout, scale, WEIGHTS)
 
     value, _ = add_gradients(embed, -(-count // size), loss, log_scale.exp(), parameters, share)
     return value, [item.grad for item in parameters]
@@ -82,8 +82,8 @@ def test_noise_of_a_part_is_the_same_both_times() -> None:
             strict=True,
         ):
             column.append(output)
-    joined = [torch.cat(column) for column in columns]
-    expected, _ = training_loss(*joined, layout, log_scale.exp(), WEIGHTS)
+    images, texts, rois = (torch.cat(column) for column in columns)
+    expected, _ = training_loss(images, texts, rois, layout, log_scale.exp(), WEIGHTS)
     expected.backward()
     assert value == pytest.approx(float(expected.detach()))
     for one, other in zip(found, [*image.parameters(), *text.parameters(), log_scale], strict=True):
@@ -114,8 +114,11 @@ def _in_a_process(rank: int, world: int, folder: str) -> None:
         part = own[number * size : (number + 1) * size]
         return image(pictures[part]), text(words[part]), image(maps[part][layout.levels[part] == 2])
 
-    loss = partial(training_loss, layout=layout, weights=WEIGHTS)
-    value, _ = add_gradients(embed, 2, lambda found, scale: loss(*found, scale=scale), log_scale.exp(), parameters)
+    def loss(found: tuple[Tensor, ...], scale: Tensor) -> Any:
+        images, texts, rois = found
+        return training_loss(images, texts, rois, layout, scale, WEIGHTS)
+
+    value, _ = add_gradients(embed, 2, loss, log_scale.exp(), parameters)
     torch.save((value, [item.grad for item in parameters]), f"{folder}/{rank}.pt")
     dist.destroy_process_group()
 

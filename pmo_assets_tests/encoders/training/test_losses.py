@@ -30,7 +30,8 @@ ALL_TERMS = LossWeights(figure=0.7, panel=1.0, region=0.5, figure_panel=0.3, pan
 def ragged(seed: int, *, twins: bool = True) -> tuple[BatchLayout, list[int]]:
     """Return a batch of figures with 0 to 3 panels with 0 to 2 regions; some look alike, some say the same."""
     rng = np.random.default_rng(seed)
-    levels, parents = [], []
+    levels: list[int] = []
+    parents: list[int] = []
     for _ in range(int(rng.integers(2, 5))):
         figure = len(levels)
         levels.append(0)
@@ -47,7 +48,10 @@ def ragged(seed: int, *, twins: bool = True) -> tuple[BatchLayout, list[int]]:
     wordings = rng.integers(0, 2 * count, count) if twins else np.arange(count)
     regions = [place for place, level in enumerate(levels) if level == 2]
     layout = BatchLayout(
-        *(torch.as_tensor(column) for column in (np.array(levels), looks, wordings, np.array(parents))),
+        torch.as_tensor(levels),
+        torch.as_tensor(looks),
+        torch.as_tensor(wordings),
+        torch.as_tensor(parents),
         torch.as_tensor(rng.random(count) < 0.85),
         torch.as_tensor(regions, dtype=torch.int64),
     )
@@ -121,13 +125,15 @@ def slow_loss(images: Tensor, texts: Tensor, rois: Tensor, layout: BatchLayout, 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_loss_and_its_gradients_are_those_of_plain_loops(seed: int) -> None:
     layout, regions = ragged(seed)
-    inputs = [embeddings(3 * seed + k, rows) for k, rows in enumerate((len(layout), len(layout), len(regions)))]
+    images, texts, rois = (
+        embeddings(3 * seed + k, rows) for k, rows in enumerate((len(layout), len(layout), len(regions)))
+    )
     scale = torch.tensor(7.0, dtype=torch.float64, requires_grad=True)
-    fast, _ = training_loss(*inputs, layout, scale, ALL_TERMS)
-    slow = slow_loss(*inputs, layout, scale)
+    fast, _ = training_loss(images, texts, rois, layout, scale, ALL_TERMS)
+    slow = slow_loss(images, texts, rois, layout, scale)
     assert float(fast.detach()) == pytest.approx(float(slow.detach()), abs=1e-12)
     if slow.requires_grad:
-        variables = (*inputs, scale)
+        variables = (images, texts, rois, scale)
         for one, other in zip(
             torch.autograd.grad(fast, variables, allow_unused=True),
             torch.autograd.grad(slow, variables, allow_unused=True),
