@@ -15,7 +15,6 @@ import typer
 from pmo_assets.cli.console import CommandError, console, counted, messages, progress_bars
 from pmo_assets.cli.train import need_torch
 
-Level = Literal["figure", "panel", "region"]
 Split = Literal["train", "validation", "test"]
 Device = Literal["cpu", "cuda"]
 
@@ -144,7 +143,7 @@ def embed(
     places: Places,
     out: Annotated[Path, typer.Option("--out", help="Parquet file to write.", metavar="OUT.parquet")],
     level: Annotated[
-        list[Level] | None, typer.Option("--level", help="figure, panel or region; may be repeated; all by default.")
+        list[str] | None, typer.Option("--level", help="figure, panel or region; may be repeated; all by default.")
     ] = None,
     split: Annotated[Split | None, typer.Option("--split", help="One split; all by default.")] = None,
     device: Annotated[Device, typer.Option("--device", help="Where the encoder is computed.")] = "cpu",
@@ -159,10 +158,13 @@ def embed(
     from pmo_assets.encoders.networks.building import load_encoder
     from pmo_assets.records.pairs import PAIR_LEVELS
 
+    levels = [name for name in PAIR_LEVELS if name in (level or PAIR_LEVELS)]
+    if unknown := set(level or ()) - set(PAIR_LEVELS):
+        raise CommandError(f"there is no level {sorted(unknown)[0]}: {', '.join(PAIR_LEVELS)}")
     if threads:
         torch.set_num_threads(threads)
     encoder = load_encoder(model)
-    examples = read_examples(places, split, level or PAIR_LEVELS)
+    examples = read_examples(places, split, levels)
     with progress_bars() as (_, tell):
         counts = embed_examples(encoder, examples, out, device=device, tell=tell)
     cut = len(encoder.cut_texts)

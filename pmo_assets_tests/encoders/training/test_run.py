@@ -98,7 +98,7 @@ def test_parts_of_a_batch_teach_the_same(
     tiny_encoder: Path, examples: tuple[Examples, Examples], tmp_path: Path
 ) -> None:
     changes = {"accumulate": "2", "kind": '"mixed"'}
-    whole = train(tmp_path / "whole", tiny_encoder, examples, **changes)
+    whole = train(tmp_path / "whole", tiny_encoder, examples, None, **changes)
     parts = train(tmp_path / "parts", tiny_encoder, examples, RunOptions(at_once=3), **changes)
     assert [record["loss"] for record in parts] == pytest.approx([record["loss"] for record in whole], abs=1e-4)
 
@@ -167,7 +167,8 @@ def test_it_stops_when_nothing_gets_better(
 def test_nonsense_stops_the_run_loudly(
     tiny_encoder: Path, examples: tuple[Examples, Examples], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = run_module.training_loss
+    from pmo_assets.encoders.training.losses import training_loss as original
+
     calls = 0
 
     def poisoned(*given: Any) -> Any:

@@ -32,7 +32,7 @@ def test_an_order_has_each_once_and_keeps_neighbours_near(count: int) -> None:
     assert (order != mixed_order(count, (0, 2))).any() or count == 1
     blocks = order // BLOCK
     for start in range(0, count, BLOCK * WINDOW):
-        assert len(set(blocks[start : start + BLOCK * WINDOW].tolist())) <= WINDOW + 1
+        assert len(set(blocks[start : start + BLOCK * WINDOW].tolist())) <= 2 * WINDOW  # a slice may lie in two windows
 
 
 def test_levels_take_turns(examples: Examples, tmp_path: Path) -> None:
