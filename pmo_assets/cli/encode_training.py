@@ -55,6 +55,7 @@ def train(
     encode train ….
     """
     need_torch(device)
+    from pmo_assets.encoders.examples.reading import read_training_examples
     from pmo_assets.encoders.training.recipes import read_recipe, recipe_text
 
     read = read_recipe(recipe, _changes(changes or ()))
@@ -67,7 +68,7 @@ def train(
         need_packages()
         if threads:
             torch.set_num_threads(threads)
-        learn, choose = training_examples(places, read)
+        learn, choose = read_training_examples(places, read.read_levels, read.data.min_confidence)
         if rank == 0:
             for note in (
                 *learn.left_out,
@@ -82,16 +83,6 @@ def train(
                 console.print(_line(record), highlight=False, markup=False, soft_wrap=True)
     if rank == 0:
         console.print(f"the encoder is in {run / 'model'}", highlight=False, markup=False, soft_wrap=True)
-
-
-def training_examples(places: list[Path], recipe: Any) -> tuple[Any, Any]:
-    """Return units to train on and units of other articles to choose by."""
-    from pmo_assets.encoders.examples.reading import read_examples
-    from pmo_assets.encoders.examples.units import split_by_article
-
-    levels, least = recipe.read_levels, recipe.data.min_confidence
-    learn, choose = (read_examples(places, part, levels, least) for part in ("train", "validation"))
-    return (learn, choose) if len(choose) else split_by_article(learn)
 
 
 def _kept_text(name: str, text: str, changes: list[str] | None) -> str:

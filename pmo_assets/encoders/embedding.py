@@ -15,9 +15,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
+from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
+from pmo_assets.encoders.evaluation.evaluate import evaluate_retrieval
+from pmo_assets.encoders.evaluation.pairs import paired, read_pairs
 from pmo_assets.encoders.examples.units import Examples, ExamplesError, Unit, shown
 from pmo_assets.encoders.networks.dual_encoder import DualEncoder
-from pmo_assets.records.pairs import PairLevel
+from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel
 from pmo_assets.system.aside import path_aside
 
 AT_ONCE: Final = 32
@@ -102,6 +106,25 @@ def _blocks(
             tokens = encoder.token_batch([encoder.tokens(text) for _, text in chosen])
             yield "text", [name for name, _ in chosen], _rows(encoder.model.encode_text(tokens.to(device)))
             tell(f"{level}: texts", min(start + AT_ONCE, len(texts)), len(texts))
+
+
+def retrieval_in_test(embeddings: Path, release: Path) -> dict[str, float]:
+    """Return recall@10 on the test articles of each level that has some, both directions, with its candidates."""
+    numbers: dict[str, float] = {}
+    for level in PAIR_LEVELS:
+        try:
+            task = paired(
+                read_embedding_table(embeddings, "image", level),
+                read_embedding_table(embeddings, "text", level),
+                read_pairs(release, level, split="test"),
+            )
+        except EmbeddingsError:  # no pairs of this level
+            continue
+        found = evaluate_retrieval(task.images.embeddings, task.texts.embeddings, task.right)
+        for name, side in zip(("image_to_text", "text_to_image"), found, strict=True):
+            numbers[f"test_{level}_{name}_recall_at_10"] = side.recall_at_10
+            numbers[f"test_{level}_{name}_candidates"] = float(side.candidates)
+    return numbers
 
 
 def embed_pictures_and_texts(

@@ -13,7 +13,14 @@ from typing import Any, Final
 import polars as pl
 
 import pmo_assets
-from pmo_assets.encoders.examples.units import Examples, ExamplesError, Picture, Unit, joined
+from pmo_assets.encoders.examples.units import (
+    Examples,
+    ExamplesError,
+    Picture,
+    Unit,
+    joined,
+    split_by_article,
+)
 from pmo_assets.loading import Release, ReleaseError
 from pmo_assets.loading.typed_rows import Split
 from pmo_assets.records.geometry import as_box
@@ -71,7 +78,7 @@ class TarPicture:
 
 
 def read_examples(
-    places: Sequence[Path],
+    places: Sequence[Path | str],
     split: Split | None,
     levels: Collection[PairLevel] = PAIR_LEVELS,
     min_confidence: float = 0.0,
@@ -79,7 +86,8 @@ def read_examples(
     """Return the units of releases and folders of tar shards.
 
     Args:
-        places: each a release (`pmo_assets.load`), or a folder that `pmo release webdataset --config pairs` wrote.
+        places: each a release (`pmo_assets.load`; `s3://…`, too), or a folder that `pmo release webdataset --config
+            pairs` wrote.
         split: one split; all if None.
         levels: that are wanted.
         min_confidence: units whose texts are theirs with a smaller confidence are left out; figures have none.
@@ -91,8 +99,26 @@ def read_examples(
     return joined(_read(place, split, levels, min_confidence) for place in places)
 
 
-def _read(place: Path, split: Split | None, levels: Collection[PairLevel], min_confidence: float) -> Examples:
-    tars = sorted(place.glob("*.tar")) if place.is_dir() else []
+def read_training_examples(
+    places: Sequence[Path | str], levels: Collection[PairLevel], min_confidence: float = 0.0
+) -> tuple[Examples, Examples]:
+    """Return units to train on, and those to choose weights by: a tenth of the articles where there is no such split.
+
+    Raises:
+        ExamplesError: if there are no pairs, or only those of one article.
+    """
+    learn, choose = (read_examples(places, split, levels, min_confidence) for split in _TRAINING_SPLITS)
+    if not len(learn):
+        raise ExamplesError(f"the training split of {', '.join(map(str, places))} has no pairs of {', '.join(levels)}")
+    return (learn, choose) if len(choose) else split_by_article(learn)
+
+
+_TRAINING_SPLITS: Final[tuple[Split, ...]] = ("train", "validation")
+
+
+def _read(place: Path | str, split: Split | None, levels: Collection[PairLevel], min_confidence: float) -> Examples:
+    folder = None if str(place).startswith("s3:/") else Path(place)
+    tars = sorted(folder.glob("*.tar")) if folder is not None and folder.is_dir() else []
     if tars:
         rows: Iterable[dict[str, Any]] = _tar_rows([tar for tar in tars if split in (None, tar.name.split("-")[0])])
         looks: Mapping[str, str] = {}
@@ -103,7 +129,7 @@ def _read(place: Path, split: Split | None, levels: Collection[PairLevel], min_c
     return Examples(units, tuple(notes))
 
 
-def _release_rows(place: Path, split: Split | None) -> tuple[Iterator[dict[str, Any]], dict[str, str]]:
+def _release_rows(place: Path | str, split: Split | None) -> tuple[Iterator[dict[str, Any]], dict[str, str]]:
     release = pmo_assets.load(place)
     try:
         pairs = release.pairs

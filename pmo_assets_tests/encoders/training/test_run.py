@@ -228,7 +228,7 @@ def environment() -> dict[str, str]:
 @pytest.mark.slow
 def test_a_run_that_is_really_killed_goes_on(tiny_encoder: Path, pairs_release: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
-    recipe.write_text(recipe_toml(tiny_encoder, steps="400", evaluate_every="200"))
+    recipe.write_text(recipe_toml(tiny_encoder, steps="120", evaluate_every="60"))
     first = subprocess.Popen(
         [sys.executable, *command(tmp_path / "killed", recipe, pairs_release, "--save-every", "5", "--threads", "1")],
         env=environment(),
