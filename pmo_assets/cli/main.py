@@ -32,6 +32,7 @@ from pmo_assets.cli.environment import (
     show_settings,
 )
 from pmo_assets.cli.pages import pages
+from pmo_assets.cli.panels import panels
 from pmo_assets.cli.pmc import pmc_app
 from pmo_assets.cli.quality import quality
 from pmo_assets.cli.refresh import refresh
@@ -70,6 +71,7 @@ app.add_typer(release_app, name="release", rich_help_panel=_WAY)
 app.command(rich_help_panel=_LOOK)(article)
 app.add_typer(pmc_app, name="pmc", rich_help_panel=_LOOK)
 app.add_typer(captions_app, name="captions", rich_help_panel=_LOOK)
+app.command(rich_help_panel=_LOOK)(panels)
 app.command(rich_help_panel=_LOOK)(quality)
 app.add_typer(annotate_app, name="annotate", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(pages)
