@@ -58,8 +58,8 @@ def dev(
     """Open the Dagster web UI with its daemon, and the pages (gallery, report, quality) beside it; Ctrl-C ends all.
 
     It shows your own data root; as long as nothing is registered there, that of the demo. SIGTERM ends it as Ctrl-C
-    does, with status 0; when a part of it ends by itself, all end, with status 1. What Dagster prints goes to dev.log in
-    its home; `pmo --debug dev` shows it here.
+    does, with status 0; when a part of it ends by itself, all end, with status 1. What Dagster prints goes to dev.log
+    in its home; `pmo --debug dev` shows it here.
     """
     from pmo_assets.configuration.home import home_place
     from pmo_assets.defs.guarded_webserver import HOSTS, MODULE
