@@ -169,7 +169,7 @@ def _what_leaves(registry: BatchRegistry, batch: str) -> str:
     articles = read_version_table(registry.data_root, versions[-1], "articles")
     there = articles.filter(articles["batch"].cast(str) == batch)
     rows = read_version_table(registry.data_root, versions[-1], "rows").join(there, "article_id", "semi")
-    leaving = f"{counted(rows.height, 'panel')} of {counted(there.height, 'article')}"
+    leaving = f"{counted(rows.height, 'panel')} of {counted(rows['article_id'].n_unique(), 'article')}"
     return f"{said}; of release {versions[-1]}, which keeps them, {leaving} will not be in the next"
 
 
