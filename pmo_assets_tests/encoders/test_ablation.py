@@ -77,7 +77,7 @@ def test_variants_are_trained_once(
     pytest.importorskip("open_clip", reason="open_clip is in the extra `encoders` (make test-models)")
     recipe = tmp_path / "tiny.toml"
     recipe.write_text(recipe_toml(tiny_encoder, trained_image_blocks="0", trained_text_blocks="0"))
-    asked = []
+    asked: list[str] = []
     given = {"recipe": str(recipe), "steps": 2, "seeds": [0, 1], "tell": asked.append}
     found = list(run_ablations(["captions", "size"], [pairs_release], tmp_path / "out", **given))  # type: ignore[arg-type]
     assert len(found) == 2 * 2 + 3 * 2
