@@ -210,14 +210,14 @@ def _cut(
         pieces += [(place, first, None), (first, last, part)]
         place = last
     pieces.append((place, end, None))
-    for first, last, part in pieces:
+    for first, last, adds in pieces:
         first, last = _trimmed(text, first, last, cut=first > start)
         if first >= last:
             continue
         words = text[first:last]
-        if part is not None:
-            if part != "figure":
-                yield ContextCue(found_in, mention, first, last, words, part)
+        if adds is not None:
+            if adds != "figure":
+                yield ContextCue(found_in, mention, first, last, words, adds)
         elif _is_visible(words, first, last, entities):
             yield Scene(found_in, mention, first, last, words)
         elif len(words.split()) > 2:

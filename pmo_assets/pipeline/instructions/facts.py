@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pmo_assets.pipeline.instructions.case import CuedCase, PanelCase
-from pmo_assets.pipeline.instructions.phrases import is_gone, is_seen, marked_targets
+from pmo_assets.pipeline.instructions.phrases import is_gone, is_less, is_seen, marked_targets
 from pmo_assets.pipeline.instructions.phrasings import contradictions, contradicts
 from pmo_assets.pipeline.instructions.places import FRONT_VIEWS, direction_from, place_in
 from pmo_assets.records.context import Entity
@@ -92,8 +92,9 @@ def has_term(cued: CuedCase, term: str) -> Said | None:
     if affirmed and denied:
         return None
     for scene, entity in cued.scene_entities:
-        told = (affirmed and entity in affirmed and not is_gone(scene, entity)) or (not affirmed and entity in denied)
-        if told and not entity.uncertain:
+        there = affirmed and entity in affirmed and not is_gone(scene, entity)
+        absent = not affirmed and entity in denied and not is_less(scene, entity)
+        if (there or absent) and not entity.uncertain:
             topic: Literal["finding", "disease"] = "disease" if entity.group == "disease" else "finding"
             return Said(bool(affirmed), scene, entity.start, entity.end, entity.text, topic)
     return None if affirmed else next((said for name, said in contradicted(cued) if name == term), None)

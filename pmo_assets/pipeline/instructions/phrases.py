@@ -52,6 +52,11 @@ _GONE: Final = re.compile(
 )
 """Words before or after a term that say that it is, or was, not there, or less."""
 
+_LESS: Final = re.compile(
+    r"\b(?:partial\w*|incomplete\w*|near\w*|almost|nearly|reduc\w+|decreas\w+|improv\w+|resolving|regressing)\b",
+    re.IGNORECASE,
+)
+
 _UNSEEN: Final = frozenset(
     {
         "visual symptom", "ocular measurement", "functional defect", "pressure sign", "nonspecific symptom",
@@ -111,6 +116,12 @@ def is_gone(scene: Scene, entity: Entity) -> bool:
     return _GONE.search(before) is not None or _GONE.search(after) is not None
 
 
+def is_less(scene: Scene, entity: Entity) -> bool:
+    """Say whether the words before a denied entity say that only some of it is gone."""
+    first = entity.start - scene.start
+    return _LESS.search(scene.text, max(0, first - 45), first) is not None
+
+
 def named_things(cued: CuedCase) -> Iterator[Named]:
     """Yield the findings and diseases that a panel's scenes say are there, with their places."""
     for scene, entity in cued.scene_entities:
@@ -151,8 +162,11 @@ def _noun_phrase(scene: Scene, entity: Entity) -> tuple[int, int] | None:
     return scene.start + first, scene.start + last
 
 
+_LAST_ARTICLE: Final = re.compile(r"\b(?:an?|the|some|several|multiple)\s+$")
+
+
 def _is_listed(scene: Scene, start: int, end: int) -> bool:
-    before = scene.text[: start - scene.start].rstrip().lower()
+    before = _LAST_ARTICLE.sub("", scene.text[: start - scene.start].lower()).rstrip()
     after = scene.text[end - scene.start :].lstrip().lower()
     return before.endswith((",", " and", " or", " with", "/", " plus", ";")) or after.startswith(
         (",", "and ", "or ", "/")

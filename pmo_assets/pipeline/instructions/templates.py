@@ -250,10 +250,14 @@ def _opens_with_place(place: str) -> bool:
                                         "adjacent"}  # fmt: skip
 
 
+_STEM: Final = 5
+"""Letters that words of one origin share: "macula" and "macular"."""
+
+
 def _says(target: str, place: str) -> bool:
     """Whether a question names all of its answer: "Where is macular edema?" — "In the macula"."""
-    said = {word.lower() for word in target.split()}
-    return all(word.lower() in said for word in place.split() if len(word) > 3)
+    said = {word.lower()[:_STEM] for word in target.split()}
+    return all(word.lower()[:_STEM] in said for word in place.split() if len(word) > 3)
 
 
 def _by_marks(cued: CuedCase) -> Iterator[Instruction]:
