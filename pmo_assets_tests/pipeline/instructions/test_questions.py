@@ -177,8 +177,8 @@ def test_too_little_evidence_makes_no_conversation() -> None:
 
 LEADS = (
     "OCT of the right eye shows subretinal fluid, drusen and pigment epithelial detachment in the macula and fovea "
-    "with subretinal hyperreflective material above the choroid and retinal pigment epithelium, consistent with neovascular "
-    "age-related macular degeneration."
+    "with subretinal hyperreflective material above the choroid and retinal pigment epithelium, consistent with "
+    "neovascular age-related macular degeneration."
 )
 
 
