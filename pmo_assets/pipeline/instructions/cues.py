@@ -49,9 +49,12 @@ _PART_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
         "history",
         r"\b(?:of|from|in)\s+(?:(?:the|our|this|a|an)\s+)?(?:same\s+)?(?:case|patient|subject|participant|proband"
         r"|volunteer)s?(?:['’]s?(?!\w))?(?:\s*(?:no\.?\s*)?\d+\b)?"
-        rf"(?:\s+(?:with|who|having|affected|suffering|diagnosed)\s+(?:(?!\b(?:{_SEES})\b)[^,.;:()])*)?",
+        rf"(?:\s+(?:with|who|having|affected|suffering|diagnosed|in)\s+(?:(?!\b(?:{_SEES})\b)[^,.;:()])*)?",
     ),
     ("history", r"\((?:case|patient|subject)\s*\d*\)"),
+    ("history", r"\btaken (?:from|for|at|on|with)\b[^,.;()]*|\bat \d+ years of age\b|\bin (?:case|patient)\s*\d+\b"),
+    ("history", rf"\bon the (?:\w+ )?day (?:after|following|of|before)\b.*?{_STOPS}"),
+    ("treatment", rf"\b(?:after|following|before) (?:treating|receiving|undergoing|removing|starting)\b.*?{_STOPS}"),
     (
         "history",
         rf"\b(?:(?:at|on|by|within|for|over|during)\s+)?(?:the\s+)?{_NUMBER}[- ]?{_TIME}\s+"
@@ -76,13 +79,17 @@ _PART_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
         "mechanism",
         r",?\s*\b(?:(?:and|which|that|findings?)\s+)?(?:is |are |was |were )?(?:suggest(?:s|ing|ed|ive of)\b"
         r"|indicative of|consistent with|compatible with|characteristic of|typical (?:of|for)|due to|because"
-        r"|caused by|as a (?:result|consequence) of|secondary to|resulting from|attribut\w+ to|representing"
-        r"|represents?|likely|probably|presumably|confirming|confirmed|thought to|believed to)[^;.]*",
+        r"|caused by|as a (?:result|consequence) of|secondary to|resulting from|attribut\w+ to|representing\b"
+        r"|represents?\b|likely|probably|presumably|confirming|confirmed|thought to|believed to)[^;.]*",
     ),
     ("methods", r"[,(]?\s*\b(?:stained with|original magnification|magnification|scale bars?)\b[^;.)]*\)?"),
     ("methods", r"\(?\s*[×x]\s?\d{2,4}\s*\)?"),
     ("statistics", r"\(?\bp\s*[<=>≤]\s*0?\.\d+\)?"),
-    ("figure", r"\(?\s*(?:(?:as|see|seen|shown)\s+)?(?:in\s+)?\b(?:fig(?:ure)?s?\.?|tables?)\s*S?\d+\w*[^;.)]*\)?"),
+    (
+        "figure",
+        r"\(\s*(?:(?:as|see|also|seen|shown|in)\s+)*(?:fig(?:ure)?s?\.?|tables?)\s*S?\d[^()]*\)"
+        r"|\b(?:(?:as|see|also|seen|shown|in)\s+)*\b(?:fig(?:ure)?s?\.?|tables?)\s*S?\d+\w*",
+    ),
 )
 """Parts of a sentence that are context."""
 
@@ -104,7 +111,7 @@ _SENTENCE_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
     ),
     (
         "other",
-        r"^\W*abbreviations?\b|^\W*[A-Z][\w/-]{0,9}\s?[=:]\s?[a-z]|^\W*[A-Z]{2,6}, [a-z ]+\W*$"
+        r"^\W*abbreviations?\b|(?-i:^\W*[A-Z][\w/-]{0,9}\s?[=:]\s?[a-z]|^\W*[A-Z]{2,6}, [a-z ]+\W*$)"
         r"|\bet al\b|\baccording to\b|\bpublished\b",
     ),
     (
