@@ -193,6 +193,14 @@ def test_a_port_that_is_none_is_refused() -> None:
         Settings(llm_base_url="http://127.0.0.1:99999/v1", llm_model="m")
 
 
+def test_weights_of_the_package_are_chosen_by_name() -> None:
+    chosen = Settings(detector_weights=Path("open-pmc-18m")).detector_weights
+    assert chosen is not None
+    assert chosen.name == "open_pmc_18m.onnx"
+    assert chosen.is_file()
+    assert Settings(detector_weights=Path("mine.onnx")).detector_weights == Path("mine.onnx")
+
+
 def test_regions_by_a_model_need_a_model() -> None:
     with pytest.raises(ValidationError, match="PMO_VLM_MODEL"):
         Settings(vlm_regions=True, vlm_model=None)

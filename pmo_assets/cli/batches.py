@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,12 +11,15 @@ import typer
 from rich.markup import escape
 
 from pmo_assets.cli.console import (
+    AsJson,
     CommandError,
     console,
+    counted,
     data_root_of,
     messages,
     place_of,
     say_columns,
+    say_json,
     say_list,
     settings_from_environment,
     spinner,
@@ -27,10 +31,10 @@ batches_app = typer.Typer(help="Register article packages as batches, and list t
 
 @batches_app.command("add")
 def batches_add(
-    source: Annotated[
-        Path,
-        typer.Option("--source", help="Folder whose subfolders are article packages, or the folder of one package."),
-    ],
+    folder: Annotated[
+        Path | None, typer.Argument(help="Its subfolders are article packages, or it is one package.")
+    ] = None,
+    source: Annotated[Path | None, typer.Option("--source", help="The same as FOLDER.")] = None,
     size: Annotated[
         int | None, typer.Option("--size", min=1, help="Articles per batch; PMO_BATCH_SIZE if not given.")
     ] = None,
@@ -50,16 +54,19 @@ def batches_add(
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.storage.registry import BatchRegistry
 
+    place = folder or source
+    if place is None or (folder and source):
+        raise CommandError("give the folder of the articles once: pmo batches add FOLDER")
     settings = settings_from_environment()
     registry = BatchRegistry(data_root_of(settings))
     with spinner("reading packages") as tell:
-        look = registry.look_at(LocalFolder(source, fetch_limits(settings)), progress=lambda item: tell(item.name))
+        look = registry.look_at(LocalFolder(place, fetch_limits(settings)), progress=lambda item: tell(item.name))
         registered = registry.register(look, size or settings.batch_size)
     added = registered.added
     with open_instance(settings) as instance:
         register_partitions(instance, registry.batches())
     for key, count in added:
-        console.print(f"{key}  {count} articles")
+        console.print(f"{key}  {counted(count, 'article')}")
     rejected = registry.rejections(look.source)["message"].to_list()
     say_list("left out", "file", [problem.message for item in look.listings for problem in item.problems])
     say_list("not registered", "package", rejected)
@@ -72,6 +79,8 @@ def batches_add(
         raise CommandError("no package could be registered: the reasons are above and in `pmo report`")
     if not added:
         console.print("nothing new: every package that can be registered is in a batch already")
+    else:
+        messages.print("next: pmo run (all steps and the release), or pmo dev (in the browser)", highlight=False)
 
 
 def _say_totals(totals: Mapping[str, Any]) -> None:
@@ -86,13 +95,13 @@ def _say_totals(totals: Mapping[str, Any]) -> None:
 
 
 @batches_app.command("list")
-def batches_list() -> None:
-    """List the batches and how far each one is."""
+def batches_list(as_json: AsJson = False) -> None:
+    """List the batches, how far each one is, and why something of it is to be made."""
     with uncollected():
-        _list_batches()
+        _list_batches(as_json)
 
 
-def _list_batches() -> None:
+def _list_batches(as_json: bool) -> None:
     from pmo_assets.defs.batch_states import COUNTED, batch_states, graph_of_this_code
     from pmo_assets.defs.instance import open_instance_to_read
     from pmo_assets.defs.partitions import register_partitions
@@ -102,9 +111,9 @@ def _list_batches() -> None:
     settings = settings_from_environment()
     registry = BatchRegistry(data_root_of(settings))
     keys = registry.batches()
-    if not keys:
+    if not keys and not as_json:
         console.print(
-            f"no batches yet below {place_of(settings)}: register articles with `pmo batches add --source DIR`",
+            f"no batches yet below {place_of(settings)}: register articles with `pmo batches add FOLDER`",
             soft_wrap=True,
             highlight=False,
             markup=False,
@@ -113,10 +122,18 @@ def _list_batches() -> None:
     rows = []
     with open_instance_to_read(settings) as instance:
         register_partitions(instance, keys)
-        for found in batch_states(stages_in_force(graph_of_this_code(), settings), settings, instance, registry):
-            unfinished = (
-                f"next: {found.stale[0]}" if found.stale else f"not done: {found.lost[0]}" if found.lost else ""
-            )
-            counts = [str(found.rows.get(name, "–")) for name in COUNTED]
-            rows.append([found.batch, str(found.articles), unfinished or "up to date", *counts])
+        states = batch_states(stages_in_force(graph_of_this_code(), settings), settings, instance, registry)
+    if as_json:
+        say_json([{**asdict(found), "lost": list(map(str, found.lost))} for found in states])
+        return
+    for found in states:
+        unfinished = (
+            f"next: {found.stale[0]} ({found.why})"
+            if found.stale
+            else f"not done: {found.lost[0]}"
+            if found.lost
+            else ""
+        )
+        counts = [str(found.rows.get(name, "–")) for name in COUNTED]
+        rows.append([found.batch, str(found.articles), unfinished or "up to date", *counts])
     say_columns(["BATCH", "ARTICLES", "STATE", *(name.replace("_", " ").upper() for name in COUNTED)], rows)

@@ -26,12 +26,12 @@ EncodedLevel = Literal["figure", "panel", "region"]
 MapColouring = Literal["image_type", "modality", "split"]
 MapMethod = Literal["tsne", "pca"]
 
-encode_app = typer.Typer(help="Evaluate dual encoders of pictures and texts.", no_args_is_help=True)
+encode_app = typer.Typer(help="Train and evaluate dual encoders of pictures and texts.", no_args_is_help=True)
 
 
 @encode_app.callback()
 def encode() -> None:
-    """Evaluate dual encoders of pictures and texts."""
+    """Train and evaluate dual encoders of pictures and texts."""
 
 
 @encode_app.command("evaluate")

@@ -12,15 +12,16 @@ import os
 import re
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pmo_assets.logs import LogFormat, LogLevel
 from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD as ASSEMBLY_THRESHOLD
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
+from pmo_assets.pipeline.detection.networks.named_weights import named_weights
 from pmo_assets.pipeline.detection.protocols import DetectorSource
 from pmo_assets.pipeline.regions.text_similarity import RegionTexts
 from pmo_assets.records.defaults import (
@@ -210,8 +211,8 @@ class Settings(BaseSettings):
         "With PMO_DETECTOR_DEVICE=cuda: worker processes (of PMO_WORKERS) that share the GPU, each with the networks.",
         ge=0,
     )
-    detector_weights: Path | None = _option(
-        None, "ONNX file of the figure network (`pmo train export`) in place of the package's.", _DETECTIONS
+    detector_weights: Annotated[Path | None, AfterValidator(named_weights)] = _option(
+        None, "ONNX file of the figure network in place of the package's, or open-pmc-18m.", _DETECTIONS
     )
     mark_weights: Path | None = _option(
         None, "ONNX file of the mark classifier in place of the package's.", ("image_detections",)
@@ -332,14 +333,11 @@ class Settings(BaseSettings):
     )
     vlm_concurrency: int = _option(VISION_CONCURRENCY, "Figures or panels put to the vision model at once.", ge=1)
     vlm_regions: bool = _option(
-        False,
-        "The vision model also names what the words of each marked panel speak of, with boxes: a request per panel.",
-        ("regions",),
+        False, "The vision model also names, with boxes, what the words of each marked panel speak of.", ("regions",)
     )
     region_texts: RegionTexts = _option(
         "terms",
-        "What compares the texts of overlapping regions: `terms` that they share, or `minilm`, embeddings of sentences "
-        "(extra `regions`).",
+        "What tells that regions' texts agree: `terms`, or `minilm` (sentences; extra `regions`).",
         ("regions",),
     )
     vlm_timeout: float = _option(

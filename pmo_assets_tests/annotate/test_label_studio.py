@@ -283,7 +283,7 @@ def test_marks_and_regions_submitted_as_shown_are_the_machines_and_one_more_is_p
               "value": {**place, "rectanglelabels": ["Circle"]}}  # fmt: skip
     asked(url, f"/api/tasks/{task['id']}/annotations/", {"result": [*shown["result"], circle]})
     said = project.pmo("annotate", "import", "--pull", "--project", str(number))
-    assert f"1 answer of {len(tasks)} tasks taken" in said
+    assert "1 answer of 1 task taken" in said
     project.pmo("run")
     marks = [row for row in project.rows("marks") if row["image_cluster_id"] == figure["image_cluster_id"]]
     added = [mark for row in marks for mark in row["marks"] if mark["kind"] == "circle" and mark["label"] is None]
