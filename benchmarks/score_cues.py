@@ -65,10 +65,10 @@ def main() -> None:
     for part, own in counts.items():
         precision, recall = own["both"] / own["found"], own["both"] / own["right"]
         f1 = 2 * own["both"] / (own["found"] + own["right"])
-        context = 2 * own["context_both"] / max(1, own["context"] + own["context_found"])
+        context_f1 = 2 * own["context_both"] / max(1, own["context"] + own["context_found"])
         print(
             f"{part}: {own['captions']} captions, {own['right']} scene words: precision {precision:.3f}, "
-            f"recall {recall:.3f}, F1 {f1:.3f}; context words F1 {context:.3f} of {own['context']}"
+            f"recall {recall:.3f}, F1 {f1:.3f}; context words F1 {context_f1:.3f} of {own['context']}"
         )
 
 
