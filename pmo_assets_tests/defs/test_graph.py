@@ -265,6 +265,7 @@ def test_every_image_of_a_figure_is_kept(graph: Graph) -> None:
 
 CONTEXT = (
     "panel_mentions", "panel_summaries", "panel_entities", "panel_modality", "marks", "region_phrases", "regions",
+    "cues", "cue_scores", "instructions", "verdicts",
 )  # fmt: skip
 """Stages that follow from panels, beside the dataset's rows."""
 
@@ -463,6 +464,10 @@ def test_a_retracted_article_is_not_in_the_release(graph: Graph, release: pl.Dat
         ("marks", {"preview", "marks", "kinds", "sources"}),
         ("region_phrases", {"preview", "phrases", "linked", "undecided"}),
         ("regions", {"preview", "regions", "with_words"}),
+        ("cues", {"scenes", "context"}),
+        ("cue_scores", {"kept", "quality", "difficulty", "relevance"}),
+        ("instructions", {"kinds", "topics", "makers"}),
+        ("verdicts", {"kept", "discarded_by"}),
         ("dataset_rows", {"left_out"}),
         ("rejections", {"by_error", "first", "page"}),
     ],
