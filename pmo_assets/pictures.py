@@ -6,6 +6,7 @@ import hashlib
 import io
 import struct
 import warnings
+from collections.abc import Callable
 from typing import Final
 
 import cv2
@@ -163,6 +164,29 @@ def decode_gray(data: bytes, side: int) -> tuple[Image.Image, tuple[int, int]]:
     Raises:
         PictureUnreadable: if it is empty, no picture, too large or damaged.
     """
+
+    def gray(image: Image.Image) -> Image.Image:
+        image.draft("RGB", (side, side))
+        return _on_white(image).convert("L")
+
+    return _untrusted(data, gray)
+
+
+def decode_rgb(data: bytes) -> NDArray[np.uint8]:
+    """Decode a picture of a file as (height, width, 3) uint8 RGB, what is transparent to white.
+
+    Args:
+        data: encoded picture; untrusted.
+
+    Raises:
+        PictureUnreadable: if it is empty, no picture, too large or damaged.
+    """
+    image, _ = _untrusted(data, lambda image: _on_white(image).convert("RGB"))
+    return np.asarray(image, dtype=np.uint8)
+
+
+def _untrusted(data: bytes, finish: Callable[[Image.Image], Image.Image]) -> tuple[Image.Image, tuple[int, int]]:
+    """Return what `finish` makes of an untrusted picture, and the picture's size (width, height) as stored."""
     if not data:
         raise PictureUnreadable("it is empty")
     try:
@@ -174,8 +198,7 @@ def decode_gray(data: bytes, side: int) -> tuple[Image.Image, tuple[int, int]]:
                     raise PictureUnreadable(
                         f"it has {size[0]:,} × {size[1]:,} pixels, the limit is {MAX_PICTURE_PIXELS:,} in all"
                     )
-                image.draft("RGB", (side, side))
-                return _on_white(image), size
+                return finish(image), size
     except PictureUnreadable:
         raise
     except UnidentifiedImageError as error:
@@ -198,5 +221,5 @@ def decoded_gray(data: bytes | None, side: int) -> tuple[Image.Image, tuple[int,
 def _on_white(image: Image.Image) -> Image.Image:
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         rgba = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba).convert("L")
-    return image.convert("L")
+        return Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
+    return image

@@ -13,7 +13,8 @@ from pmo_assets.defs.assets.quality import QUALITY_ASSETS
 from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.settings import Settings, settings_table
+from pmo_assets.settings import Settings
+from pmo_assets.settings.listed import settings_table
 from pmo_assets.settings.shaping import settings_digest
 from pmo_assets.settings.step_options import detection_options
 from pmo_assets.tables.release import release_tables
@@ -191,6 +192,14 @@ def test_a_memory_limit_below_what_ordinary_figures_need_is_refused() -> None:
 def test_a_port_that_is_none_is_refused() -> None:
     with pytest.raises(ValidationError, match="no address"):
         Settings(llm_base_url="http://127.0.0.1:99999/v1", llm_model="m")
+
+
+def test_weights_of_the_package_are_chosen_by_name() -> None:
+    chosen = Settings(detector_weights=Path("open-pmc-18m")).detector_weights
+    assert chosen is not None
+    assert chosen.name == "open_pmc_18m.onnx"
+    assert chosen.is_file()
+    assert Settings(detector_weights=Path("mine.onnx")).detector_weights == Path("mine.onnx")
 
 
 def test_regions_by_a_model_need_a_model() -> None:

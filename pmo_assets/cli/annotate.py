@@ -210,6 +210,21 @@ def export(
                     f"project {number}: {counted(count, 'task')}  {server.url.rstrip('/')}/projects/{number}/data",
                     highlight=False, soft_wrap=True, markup=False,
                 )  # fmt: skip
+    _say_next(folder, sorted(exported.tasks), pushed=server is not None)
+
+
+def _say_next(folder: Path, interfaces: Sequence[str], *, pushed: bool) -> None:
+    """Say what to do with exported tasks, in a line; nothing if there are none."""
+    if not interfaces:
+        return
+    tasks = " and ".join(str(folder / name / "tasks.json") for name in interfaces)
+    messages.print(
+        "next: people answer there; then pmo annotate import --pull"
+        if pushed
+        else f"next: in Label Studio a project of each: config.xml as labelling interface, {tasks} imported (or all "
+        "that by --push); when people have answered, Export → JSON and pmo annotate import FILE",
+        highlight=False, soft_wrap=True, markup=False,
+    )  # fmt: skip
 
 
 def _of_regions(

@@ -5,14 +5,24 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from rich.console import Console
+import typer
+from rich.console import Console, ConsoleDimensions
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.segment import Segment
 from rich.text import Text
 
@@ -25,6 +35,12 @@ if TYPE_CHECKING:
 
 _KEPT: Final = "\n\t"
 
+_PIPE_WIDTH: Final = 100_000
+"""Columns of a line that no person's window ends: more than any table has."""
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+"""The option of all commands that list something."""
+
 
 class PrintingConsole(Console):
     """Rich's console, which shows control characters of names and messages instead of sending them to the terminal."""
@@ -32,6 +48,14 @@ class PrintingConsole(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         """Return text as Rich lays it out: escaped before, so that columns stay columns."""
         return super().render_str(printable(text, keep=_KEPT), **options)
+
+    @property  # type: ignore[misc]  # nobody sets it
+    def size(self) -> ConsoleDimensions:
+        """Return the terminal's size; in a pipe nothing is cut or folded, unless COLUMNS says how wide it is."""
+        size = super().size
+        if self.is_terminal or "COLUMNS" in os.environ:
+            return size
+        return ConsoleDimensions(_PIPE_WIDTH, size.height)
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
         """Return the text to write, made printable at the last place that tells text from Rich's own control codes."""
@@ -146,15 +170,21 @@ def spinner(text: str) -> Iterator[Callable[[str], None]]:
 
 @contextlib.contextmanager
 def progress_bars() -> Iterator[tuple[Progress, Callable[[str, int, int], None]]]:
-    """Give a bar over batches and one over the articles of the present step, and the function that moves the latter."""
+    """Give a bar over everything and one over the articles of the present step, and the function that moves the latter.
+
+    Beside each stand the time that has passed and, as soon as something is done, the time that it will still take.
+    """
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", style="bold"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
     )
-    with Progress(*columns, console=messages) as progress:
+    # of everything that was done so far: steps take seconds or minutes, so that the last half a minute says nothing
+    with Progress(*columns, console=messages, speed_estimate_period=24 * 3600) as progress:
         bar = progress.add_task("", total=None, visible=False)
         last: dict[str, Any] = {"stage": "", "told": 0.0}
 

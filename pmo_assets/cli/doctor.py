@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from pmo_assets.cli.console import console, counted, say_json, spinner
+from pmo_assets.cli.console import AsJson, console, counted, say_json, spinner
 
 if TYPE_CHECKING:
     from pmo_assets.configuration.findings import Check, Finding
@@ -21,7 +21,7 @@ _STYLES = {"ok": "green", "warn": "yellow", "fail": "red", "skipped": "dim"}
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON, for programs.")] = False,
+    as_json: AsJson = False,
     offline: Annotated[bool, typer.Option("--offline", help="Ask no network: neither models nor PMC.")] = False,
 ) -> None:
     """Say what is set, what is missing and how to mend it; status 1 if something will not work.

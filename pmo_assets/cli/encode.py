@@ -26,12 +26,12 @@ EncodedLevel = Literal["figure", "panel", "region"]
 MapColouring = Literal["image_type", "modality", "split"]
 MapMethod = Literal["tsne", "pca"]
 
-encode_app = typer.Typer(help="Evaluate dual encoders of pictures and texts.", no_args_is_help=True)
+encode_app = typer.Typer(help="Train and evaluate dual encoders of pictures and texts.", no_args_is_help=True)
 
 
 @encode_app.callback()
 def encode() -> None:
-    """Evaluate dual encoders of pictures and texts."""
+    """Train and evaluate dual encoders of pictures and texts."""
 
 
 @encode_app.command("evaluate")
@@ -134,9 +134,11 @@ def _array_task(images: Path, texts: Path, groups: Path | None, articles: Path |
 def _paired_task(
     images: Path, texts: Path, pairs: Path, level: EncodedLevel, split: str | None, text_kinds: Sequence[str] | None
 ) -> _Task:
+    from pmo_assets.encoders.encoder_mark import need_one_encoder
     from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
     from pmo_assets.encoders.evaluation.pairs import paired, read_pairs
 
+    need_one_encoder(images, texts)
     task = paired(
         read_embedding_table(images, "image", level),
         read_embedding_table(texts, "text", level),

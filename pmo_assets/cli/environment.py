@@ -11,20 +11,31 @@ from dotenv import dotenv_values
 from rich.markup import escape
 from rich.table import Table
 
-from pmo_assets.cli.console import CommandError, console, messages, settings_from_environment
+from pmo_assets.cli.console import AsJson, CommandError, console, messages, say_json, settings_from_environment
 from pmo_assets.logs import log_to_stderr, printable, set_level
-from pmo_assets.settings import Settings, secret_options, settings_table
+from pmo_assets.settings import Settings
+from pmo_assets.settings.listed import secret_options, settings_table
 
 
-def show_settings() -> None:
+def show_settings(as_json: AsJson = False) -> None:
     """List every setting: environment variable, present value, where it is set, meaning."""
     from pmo_assets.configuration.reading import read_configuration
 
     here = read_configuration()
-    table = Table("variable", "value", "set in", "meaning")
-    for (variable, _, text), name in zip(settings_table(), Settings.model_fields, strict=True):
-        table.add_row(variable, escape(str(getattr(here.settings, name))), escape(here.origins.get(name, "")), text)
-    console.print(table)
+    lines = list(zip(settings_table(), Settings.model_fields, strict=True))
+    if as_json:
+        values = here.settings.model_dump(mode="json")  # of a secret: that there is one
+        say_json(
+            [
+                {"variable": variable, "value": values[name], "set_in": here.origins.get(name), "meaning": text}
+                for (variable, _, text), name in lines
+            ]
+        )
+    else:
+        table = Table("variable", "value", "set in", "meaning")
+        for (variable, _, text), name in lines:
+            table.add_row(variable, escape(str(getattr(here.settings, name))), escape(here.origins.get(name, "")), text)
+        console.print(table)
     if here.problems:
         raise CommandError("; ".join(map(str, here.problems)))
 

@@ -40,7 +40,7 @@ def get(
     """Fetch articles as packages: PDF, XML, figures and metadata of the version that counts, checksums verified.
 
     A package folder appears complete or not at all; what is there already is not downloaded again. Then:
-    pmo article TO/PMC4691483.1, or pmo batches add --source TO.
+    pmo article TO/PMC4691483.1, or pmo batches add TO.
     """
     from pmo_assets.records.rejections import ArticleError
     from pmo_assets.refresh.searching import pmc_options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -12,14 +13,17 @@ from rich.progress import Progress
 from rich.table import Table
 
 from pmo_assets.cli.console import (
+    AsJson,
     CommandError,
     console,
     data_root_of,
     place_of,
     progress_bars,
+    say_json,
     say_list,
     settings_from_environment,
 )
+from pmo_assets.cli.whole_run import WholeRun
 from pmo_assets.configuration.remembered import check_settings, renew_settings, with_remembered
 from pmo_assets.settings import Settings
 
@@ -99,7 +103,7 @@ def run_batches(
     keys = registry.batches()
     if not keys:
         raise CommandError(
-            f"no batches yet below {place_of(settings)}: register articles with `pmo batches add --source DIR`"
+            f"no batches yet below {place_of(settings)}: register articles with `pmo batches add FOLDER`"
         )
     if unknown := sorted(set(wanted) - set(keys)):
         raise CommandError(f"no such batch: {', '.join(unknown)}; `pmo batches list` shows the {len(keys)} that exist")
@@ -107,30 +111,35 @@ def run_batches(
     with open_instance(settings) as instance, progress_bars() as (progress, tell):
         register_partitions(instance, keys)
         close_dead_runs(instance)
-        defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
+        overall = WholeRun(progress, registry.sizes())
+
+        def told(stage: str, done: int, total: int) -> None:
+            tell(stage, done, total)
+            overall.tell(stage, done, total)
+
+        defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, told)})
         failed += read_annotations_if_changed(defs, instance, settings, verbose=verbose)
         chosen = wanted or keys
         done = set() if again else _finished_batches(defs, instance, registry)
         _say_up_to_date(progress, [key for key in chosen if key in done])
         chosen = [key for key in chosen if key not in done]
-        overall = progress.add_task("batches", total=len(chosen))
+        overall.begin(chosen)
 
         def waiting(name: str, holder: str) -> None:
-            progress.update(overall, description=f"waiting for {name.replace('batches/', 'batch ')}: {escape(holder)}")
+            overall.say(f"waiting for {name.replace('batches/', 'batch ')}: {escape(holder)}")
 
         def process(name: str, holder: str | None) -> None:
             key = name.removeprefix(batch_lease(""))
-            progress.update(overall, description=f"batch {key}")
+            overall.say(f"articles, batch {key}")
             # What another one was at work on while this command ran is not done again.
             failed.extend(
                 _process_batch(
-                    settings, defs, instance, progress, key, again=again and not holder, holder=holder, verbose=verbose
+                    settings, defs, instance, overall, key, again=again and not holder, holder=holder, verbose=verbose
                 )
             )
-            progress.advance(overall)
 
         def make_release(_: str, __: str | None) -> None:
-            progress.update(overall, description="release")
+            overall.say("release")
             if not again and not release_is_stale(defs, instance, registry.data_root, keys):
                 return
             try:
@@ -191,7 +200,7 @@ def _process_batch(
     settings: Settings,
     defs: Any,
     instance: Any,
-    progress: Progress,
+    overall: WholeRun,
     key: str,
     *,
     again: bool,
@@ -205,9 +214,10 @@ def _process_batch(
     from pmo_assets.release.statistics.losses import batch_losses, excessive, losses_in_words
     from pmo_assets.storage.tables import Tables
 
-    tables = Tables(data_root_of(settings))
+    tables, progress = Tables(data_root_of(settings)), overall.progress
     graph = graph_of_location(defs)
     assets = list(graph.stages) if again else stale_assets(defs, instance, tables, key)
+    overall.steps = assets
     error: RunFailed | None = None
     start: float | None = None
     if assets:
@@ -216,6 +226,7 @@ def _process_batch(
             run_job(defs, instance, "process_batch", batch=key, assets=assets, verbose=verbose)
         except RunFailed as caught:
             error = caught
+    overall.end(key)
     # What a batch lost is looked at every time: as long as it lost too much, it does not count as done.
     if not (assets and stale_assets(defs, instance, tables, key)):
         lost = excessive(batch_losses(tables, key, graph.losing), settings.rejected_fail)
@@ -224,13 +235,13 @@ def _process_batch(
         progress.console.print(f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True)
         return [f"batch {key}: {error}"]
     if start is not None:
-        _say_batch(progress, settings, key, time.perf_counter() - start)
+        _say_batch(progress, settings, key, time.perf_counter() - start, overall.left())
     else:
         _say_up_to_date(progress, [key], f", made by {escape(holder)}" if holder else "")
     return []
 
 
-def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: float) -> None:
+def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: float, left: str) -> None:
     from pmo_assets.records.panels import is_undecided
     from pmo_assets.storage.tables import Tables
 
@@ -246,7 +257,7 @@ def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: floa
     words = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     rate = counts["articles"] / seconds * 60 if seconds else 0.0
     progress.console.print(
-        f"[green]done[/] batch {batch}: {words} in {seconds:.0f} s ({rate:.0f} articles/min)",
+        f"[green]done[/] batch {batch}: {words} in {seconds:.0f} s ({rate:.0f} articles/min){left}",
         highlight=False,
         soft_wrap=True,
     )
@@ -260,23 +271,27 @@ def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: floa
 
 
 def say_release(settings: Settings) -> None:
+    for name, place in _release_files(settings).items():
+        console.print(f"{name:8s} {place}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _release_files(settings: Settings) -> dict[str, str]:
     from pmo_assets.release.keys import GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY
 
     root = data_root_of(settings)
-    for name, key in (
-        ("dataset", f"{HUB}/README.md"),
-        ("published", RELEASE_KEY),
-        ("gallery", GALLERY_KEY),
-        ("report", REPORT_KEY),
-    ):
-        if root.exists(key):
-            console.print(f"{name:8s} {root.uri(key)}", soft_wrap=True, highlight=False, markup=False)
+    places = {
+        "dataset": f"{HUB}/README.md",
+        "published": RELEASE_KEY,
+        "gallery": GALLERY_KEY,
+        "report": REPORT_KEY,
+    }
+    return {name: root.uri(key) for name, key in places.items() if root.exists(key)}
 
 
-def report() -> None:
+def report(as_json: AsJson = False) -> None:
     """Summarise what has been processed: what was lost where, numbers beside the paper's, what was rejected and why."""
     from pmo_assets.defs.statistics import selection_of, statistics_of, summary_of
-    from pmo_assets.release.statistics.views import WATERFALL_HEADER, waterfall_cells
+    from pmo_assets.release.statistics.views import WATERFALL_HEADER, statistics_json, waterfall_cells
     from pmo_assets.storage.tables import Tables
     from pmo_assets.viewing.report import Table as Cells
     from pmo_assets.viewing.report import cell_text
@@ -289,6 +304,10 @@ def report() -> None:
     selection = selection_of(settings, tables, lambda _: None, keep=False)
     statistics = statistics_of(settings, tables, selection)
     summary = summary_of(settings, tables, selection, statistics)
+    if as_json:
+        rejections = [asdict(reason) for reason in summary.rejections]
+        say_json({**statistics_json(statistics), "rejections": rejections, "files": _release_files(settings)})
+        return
     headlines = (f"{cell_text(item.value)} {item.label}" for item in summary.headlines)
     console.print(", ".join(headlines), highlight=False)
     ways = [Cells(way.unit, WATERFALL_HEADER, tuple(waterfall_cells(way))) for way in statistics.waterfalls]

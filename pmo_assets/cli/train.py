@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from pmo_assets.cli.console import CommandError, console
+from pmo_assets.cli.console import CommandError, console, messages
 from pmo_assets.cli.declared_options import OptionOf, with_declared_options
 from pmo_assets.records.defaults import SCORE_THRESHOLD
 from pmo_assets.system.aside import write_text
 from pmo_assets.training.architectures.recipes import architecture_of
+from pmo_assets.training.detector_recipe import detector_recipe, recipe_names
 from pmo_assets.training.options import (
     AnnotatedSources,
     Device,
@@ -159,6 +160,10 @@ def train_a_detector(
     network: NetworkChoice,
     annotated: AnnotatedSources,
     options: TrainingOptions,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="Train by a recipe (`pmo train recipe`); options that are given go before its own."),
+    ] = None,
 ) -> None:
     """Train a detector of panels, identifiers and images, or fine-tune one on annotated figures.
 
@@ -175,19 +180,46 @@ def train_a_detector(
     need_torch(options.device)
     need_pair("--annotations", annotated.annotations, "--articles", annotated.articles)
     need_pair("--label-studio", annotated.label_studio, "--label-studio-images", annotated.label_studio_images)
-    architecture_of(network.architecture)
+    architecture, configuration = architecture_of(network.architecture), None
     from pmo_assets.training.data.annotated import write_annotated_data
+    from pmo_assets.training.data.coco import figure_count
     from pmo_assets.training.loop.train_detector import train_detector
+
+    if recipe is not None:
+        chosen = detector_recipe(recipe)
+        architecture, configuration = architecture_of(chosen.architecture), chosen.network
+        options = chosen.options(figure_count(data / "train"), options)
+        if chosen.initial is not None and network.initial is None:
+            messages.print(
+                f"{recipe} starts from {chosen.initial}; without --initial FOLDER the weights are random",
+                soft_wrap=True,
+            )
 
     real = write_annotated_data(
         run / "annotated", annotated.coco or (), annotated.annotations, annotated.articles,
         annotated.label_studio, annotated.label_studio_images,
     )  # fmt: skip
     records = train_detector(
-        run, data / "train", data / "validation", options, architecture=network.architecture, size=network.size,
-        initial=network.initial, annotated=real,
+        run, data / "train", data / "validation", options, architecture=architecture, size=network.size,
+        initial=network.initial, annotated=real, network=configuration,
     )  # fmt: skip
     _show_run(run, records)
+
+
+@train_app.command("recipe")
+def show_recipe(
+    name: Annotated[str | None, typer.Argument(help="Of the package, or a TOML file; else all are listed.")] = None,
+) -> None:
+    """Show a recipe of `pmo train detector --recipe`: every number, and whether the paper, its code or we say so."""
+    if name is None:
+        for known in recipe_names():
+            console.print(f"{known}: {detector_recipe(known).text}", soft_wrap=True, highlight=False, markup=False)
+        return
+    for key, entry in detector_recipe(name).table.items():
+        value = json.dumps(entry["value"]) if "value" in entry else "unknown"
+        beside = [f"{source}: {entry[source]}" for source in ("paper", "code") if source in entry]
+        said = "; ".join([entry.get("source", ""), *beside, entry.get("note", "")]).strip("; ")
+        console.print(f"{key} = {value}  ({said})", soft_wrap=True, highlight=False, markup=False)
 
 
 def _pools(sources: PictureSources) -> tuple[PicturePool, PicturePool]:
@@ -357,7 +389,8 @@ def score(
         DetectorSource, typer.Option(help="structure, the network alone, or both as one: the pipeline's.")
     ] = "both",
     weights: Annotated[
-        Path | None, typer.Option(help="Figure network of your own (.onnx), or best.pt of a run of any architecture.")
+        Path | None,
+        typer.Option(help="Figure network: .onnx, best.pt of a run of any architecture, or open-pmc-18m."),
     ] = None,
     panel_checkpoint: Annotated[
         Path | None, typer.Option(help="RetinaNet of Detectron2 (.pth) in the network's place.")
@@ -385,7 +418,9 @@ def score(
 def _panel_detector(source: DetectorSource, weights: Path | None, panel_checkpoint: Path | None) -> PanelDetector:
     """Return the detector of panels that options name; a checkpoint of PyTorch is exported first."""
     from pmo_assets.pipeline.detection.detector_set import detector_set
+    from pmo_assets.pipeline.detection.networks.named_weights import named_weights
 
+    weights = named_weights(weights)
     if weights is not None and weights.suffix == ".pt":
         need_torch()
         need_checkpoint(weights, "detector", measured=False)

@@ -8,6 +8,7 @@ import httpx2
 
 from pmo_assets.configuration.findings import Finding
 from pmo_assets.settings import Settings
+from pmo_assets.sources.host_names import name_problem
 
 PATIENCE: Final = 5.0
 """Seconds for an answer."""
@@ -57,6 +58,8 @@ def pmc_findings(settings: Settings) -> list[Finding]:
 
 def _reached(name: str, url: str, shown: str, variable: str) -> Finding:
     mend = f"only needed for articles from PMC: see network and proxy, or set {variable} to a mirror"
+    if problem := name_problem(url):
+        return Finding(name, "warn", problem, mend)
     try:
         status = httpx2.get(url, timeout=PATIENCE, follow_redirects=True).status_code
     except httpx2.HTTPError as error:

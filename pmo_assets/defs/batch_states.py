@@ -15,7 +15,7 @@ import polars as pl
 
 from pmo_assets.defs.graph import BatchGraph, batch_graph
 from pmo_assets.defs.package_cache import of_this_code
-from pmo_assets.defs.staleness import Stages, made_of_batches, out_of_date, stages_of_location
+from pmo_assets.defs.staleness import Stages, Stale, made_of_batches, out_of_date, reasons, stages_of_location
 from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.release.statistics.losses import StageLoss, batch_losses, excessive, may_have_lost_much
 from pmo_assets.settings import Settings
@@ -36,6 +36,7 @@ class BatchState:
         stale: its assets that are not up to date, in the order of the graph.
         lost: steps that lost too much for it to count as done; empty unless it is up to date.
         rows: number of rows of each table of `COUNTED` that is up to date, by table.
+        why: the reason for which the first stale asset is not up to date, in words; "" if none is.
     """
 
     batch: str
@@ -43,6 +44,7 @@ class BatchState:
     stale: Sequence[str]
     lost: Sequence[StageLoss]
     rows: Mapping[str, int]
+    why: str = ""
 
 
 def batch_states(
@@ -54,7 +56,8 @@ def batch_states(
         StorageError: if a table that is up to date cannot be read.
     """
     tables, sizes = Tables(registry.data_root), registry.sizes()
-    stale = stale_of_all(stages, instance, tables, list(sizes))
+    found = _stale_batches(stages, instance, tables, list(sizes))
+    stale = found.assets
     fresh = {name: [batch for batch in sizes if name not in stale[batch]] for name in COUNTED}
     rows = tables.read_batches("dataset_rows", fresh["dataset_rows"], ["article_id"])
     done = [batch for batch in sizes if not stale[batch]]
@@ -73,9 +76,25 @@ def batch_states(
             stale[batch],
             lost.get(batch, ()),
             {name: counts[name].get(batch, 0) for name in COUNTED if name not in stale[batch]},
+            _why_next(instance, stages, found, tables, batch, settings),
         )
         for batch, articles in sizes.items()
     ]
+
+
+def _why_next(
+    instance: dg.DagsterInstance, stages: Stages, found: Stale, tables: Tables, batch: str, settings: Settings
+) -> str:
+    """Return why the first of a batch's stale assets is stale: never made, its table lost, or what changed."""
+    if not found.assets[batch]:
+        return ""
+    asset, made = found.assets[batch][0], found.made.get(batch, {})
+    if asset not in made:
+        return "not made yet"
+    if not tables.is_complete(asset, batch):
+        return "its table is not there"
+    alone = Stale({batch: made}, {batch: found.assets[batch]}, {batch: found.decided[batch]})
+    return "changed: " + "; ".join(reasons(instance, stages, alone, asset, settings))
 
 
 def _counts(table: pl.DataFrame) -> dict[str, int]:
@@ -97,8 +116,13 @@ def stale_assets(
 
 def stale_of_all(
     stages: Stages, instance: dg.DagsterInstance, tables: Tables, batches: Sequence[str]
-) -> dict[str, list[str]]:
+) -> dict[str, Sequence[str]]:
     """Return the answer of `stale_assets` for every batch."""
+    return dict(_stale_batches(stages, instance, tables, batches).assets)
+
+
+def _stale_batches(stages: Stages, instance: dg.DagsterInstance, tables: Tables, batches: Sequence[str]) -> Stale:
+    """Return the stale assets of batches, also of those that were not begun and those that are up to date."""
     made = made_of_batches(instance, stages)
     decided = stages.decisions(batches)
     there = {name: set(tables.complete_batches(name)) for name in stages.parents}
@@ -106,7 +130,7 @@ def stale_of_all(
     def stale(batch: str) -> list[str]:
         return out_of_date(stages, made.get(batch, {}), decided[batch], lambda name: batch in there[name])
 
-    return {batch: stale(batch) for batch in batches}
+    return Stale(made, {batch: stale(batch) for batch in batches}, decided)
 
 
 def graph_of_this_code() -> BatchGraph:

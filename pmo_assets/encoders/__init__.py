@@ -1,4 +1,5 @@
 """Dual encoders of pictures and texts; needs the extra `encoders`.
 
-`evaluation/` says how good embeddings are, whoever made them.
+`examples/` reads pictures with their texts, `networks/` has the encoders, `training/` teaches them; `evaluation/` says
+how good embeddings are, whoever made them.
 """

@@ -21,7 +21,7 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.records.stores import ObjectStore, PixelStore
 
-LAST: Final = ("panel_assembly", "panel_entities", "panel_modality", "regions")
+LAST: Final = ("panel_assembly", "panel_entities", "panel_modality", "regions", "verdicts")
 """The stages at which one article by itself ends: people's decisions and the dataset's rows are a matter of batches."""
 
 OWN_INPUTS: Final = (
@@ -194,7 +194,10 @@ def annotation(name: str, result: ArticleResult) -> dict[str, Any]:
 
 
 def _context(tables: Mapping[str, Sequence[Row]]) -> dict[tuple[str, int], Row]:
-    """Return the panels' context, marks and regions, by figure and ordinal; empty where those stages did not run."""
+    """Return the panels' context, marks, regions, scenes and kept instructions, by figure and ordinal.
+
+    It is empty where those stages did not run.
+    """
     found: dict[tuple[str, int], Row] = {}
     for row in tables.get("panel_summaries", []):
         summary = row["summary"] if row["generated_summary"] is None else row["generated_summary"]
@@ -207,6 +210,14 @@ def _context(tables: Mapping[str, Sequence[Row]]) -> dict[tuple[str, int], Row]:
     for name in ("marks", "regions"):
         for row in tables.get(name, []):
             found.setdefault((row["image_cluster_id"], row["ordinal"]), {})[name] = row[name]
+    for row in tables.get("cues", []):
+        own = found.setdefault((row["image_cluster_id"], row["ordinal"]), {})
+        own.update(scenes=[cue["text"] for cue in row["scenes"]], instructions=[])
+    kept = {(row["panel_id"], row["number"]) for row in tables.get("verdicts", []) if row["is_kept"]}
+    for row in tables.get("instructions", []):
+        if (row["panel_id"], row["number"]) in kept:
+            said = {name: row[name] for name in ("kind", "messages", "evidence", "boxes", "maker", "confidence")}
+            found[row["image_cluster_id"], row["ordinal"]]["instructions"].append(said)
     return found
 
 

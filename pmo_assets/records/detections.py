@@ -27,6 +27,8 @@ class FigureView:
         alternative_identifiers: where it names none, series of names that print may confirm ("1", "2"; "Control", …).
         words: names that are words, read in the picture; they count as live text does, but make no picture live.
         shapes: vector shapes that the PDF draws over bitmaps; empty when unknown.
+        caption_known: false of a bare picture: nobody says which panels it has. A caption that names none says that it
+            has one; without a caption a picture is split by what is to be seen.
     """
 
     pixels: NDArray[np.uint8]
@@ -36,6 +38,7 @@ class FigureView:
     alternative_identifiers: tuple[tuple[str, ...], ...] = ()
     words: tuple[EmbeddedText, ...] = ()
     shapes: tuple[EmbeddedShape, ...] = ()
+    caption_known: bool = True
 
     @property
     def is_live(self) -> bool:

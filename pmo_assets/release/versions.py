@@ -17,6 +17,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import polars as pl
@@ -138,6 +139,19 @@ def read_manifest(data_root: DataRoot, version: str) -> Manifest:
         known = ", ".join(released_versions(data_root)) or "none"
         raise StorageError(f"there is no release {version} below {data_root.root}: released are {known}")
     return Manifest.model_validate_json(data_root.read(key))
+
+
+def written_at(data_root: DataRoot, version: str) -> datetime:
+    """Return when a version was written here, UTC. A release itself holds no time: the same rows give the same bytes.
+
+    Raises:
+        StorageError: if there is no such version.
+    """
+    read_manifest(data_root, version)
+    facts = data_root.facts(f"{VERSIONS}/{version}/manifest.json")
+    if facts is None:
+        raise StorageError(f"release {version} went away while it was read")
+    return facts.changed.astimezone(UTC)
 
 
 def read_version_table(data_root: DataRoot, version: str, name: str) -> pl.DataFrame:

@@ -12,15 +12,16 @@ import os
 import re
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pmo_assets.logs import LogFormat, LogLevel
 from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD as ASSEMBLY_THRESHOLD
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
+from pmo_assets.pipeline.detection.networks.named_weights import named_weights
 from pmo_assets.pipeline.detection.protocols import DetectorSource
 from pmo_assets.pipeline.regions.text_similarity import RegionTexts
 from pmo_assets.records.defaults import (
@@ -107,6 +108,20 @@ class Settings(BaseSettings):
         "",
         "Names under which browsers reach the UI and the pages beside addresses, `localhost` and this machine's name, "
         "separated by commas (behind a proxy: `ui.example.org`). Requests for other names are refused.",
+    )
+
+    notify_url: SecretStr | None = _option(
+        None,
+        "Webhook that is told of each refresh, batch and release that fails in the UI or by a sensor: of Slack, of "
+        "Teams, or any other, which gets JSON (title, text, job, run); never shown or stored.",
+    )
+    notify_email: str | None = _option(
+        None, "Address that is told of the same by mail, as which it is sent, too; see PMO_SMTP_URL."
+    )
+    smtp_url: SecretStr | None = _option(
+        None,
+        "Server for these mails: `smtp://HOST:PORT`, or with `USER:PASSWORD@` before the host, `smtps://` where TLS "
+        "comes first; this machine's if not given. Never shown or stored.",
     )
 
     executor: Literal["in_process", "multiprocess", "ray", "celery", "k8s"] = _option(
@@ -210,8 +225,8 @@ class Settings(BaseSettings):
         "With PMO_DETECTOR_DEVICE=cuda: worker processes (of PMO_WORKERS) that share the GPU, each with the networks.",
         ge=0,
     )
-    detector_weights: Path | None = _option(
-        None, "ONNX file of the figure network (`pmo train export`) in place of the package's.", _DETECTIONS
+    detector_weights: Annotated[Path | None, AfterValidator(named_weights)] = _option(
+        None, "ONNX file of the figure network in place of the package's, or open-pmc-18m.", _DETECTIONS
     )
     mark_weights: Path | None = _option(
         None, "ONNX file of the mark classifier in place of the package's.", ("image_detections",)
@@ -581,19 +596,3 @@ class Settings(BaseSettings):
                 "AWS_SECRET_ACCESS_KEY"
             )
         return value
-
-
-def secret_options() -> list[str]:
-    """Return the names of the options that hold keys, which are never shown."""
-    return [
-        name for name, field in Settings.model_fields.items() if SecretStr in getattr(field.annotation, "__args__", ())
-    ]
-
-
-def settings_table() -> list[tuple[str, str, str]]:
-    """Return (environment variable, default, description) of each option, for `docs/settings.md` and `pmo settings`."""
-    rows = []
-    for name, field in Settings.model_fields.items():
-        default = "number of cores" if name == "workers" else str(field.default)
-        rows.append((f"PMO_{name.upper()}", default, field.description or ""))
-    return rows

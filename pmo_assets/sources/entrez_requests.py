@@ -31,6 +31,7 @@ from pmo_assets.sources.entrez_answer import (
     is_passing,
     read_search_answer,
 )
+from pmo_assets.sources.host_names import name_problem
 
 MAX_ANSWER_BYTES: Final = 8 * 2**20
 """9,999 numbers are 200 kB; the rest is how Entrez understood the query."""
@@ -116,6 +117,7 @@ class EntrezClient:
         secrets = [text for text in (options.email, options.api_key) if text]
         written = {form for text in secrets for form in (text, quote(text), quote_plus(text), quote(text, safe=""))}
         self._method = "POST"
+        self._is_known = False
         self._secrets = re.compile("|".join(sorted(map(re.escape, written), key=len, reverse=True)), re.IGNORECASE)
 
     def __enter__(self) -> Self:
@@ -195,6 +197,9 @@ class EntrezClient:
         """Send a request, when it may go, and return status, headers and body, within the time and size allowed."""
         if self._portal is None:
             raise RuntimeError("searches of PMC are made in a with statement")
+        if not self._is_known and (problem := name_problem(self._options.url)):
+            raise EntrezError(f"PMC cannot be searched: {self._clean(problem)}")
+        self._is_known = True
         self._limit.wait()
         try:
             return self._portal.call(self._exchange, form)

@@ -41,6 +41,7 @@ from pmo_assets.records.faults import is_machine_error, raise_fault
 from pmo_assets.records.packages import FileMissing, FileTooLarge, SourceError, UnreadableFile
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import StorageError
+from pmo_assets.sources.host_names import name_problem
 
 _LOG = logging.getLogger(__name__)
 
@@ -169,6 +170,7 @@ class PmcBucket:
             self._client = session.client("s3", region_name="us-east-1", endpoint_url=options.endpoint, config=config)
         example = self._client.generate_presigned_url("get_object", Params={"Bucket": self.name, "Key": "KEY"})
         self._address = example.removesuffix("KEY")  # unsigned, it is an address and nothing else
+        self._is_known = False
         self._retry = Retrying(
             retry=retry_if_exception(_is_transient),
             stop=stop_after_attempt(ATTEMPTS) | stop_when_event_set(self._stopped),
@@ -317,6 +319,9 @@ class PmcBucket:
 
     def _asked(self, what: str, request: Callable[[], Result], key: str | None = None) -> Result:
         """Return a request's result; it is repeated while that may help."""
+        if not self._is_known and (problem := name_problem(self._address)):
+            raise SourceError(f"cannot {what}: {problem} Else see PMO_PMC_ENDPOINT")
+        self._is_known = True
         try:
             return self._retry.copy()(request)
         except ArticleError:

@@ -17,6 +17,9 @@ from pmo_assets.training.architectures.recipes import Architecture, Size
 FIRST: Final = ""
 """Place of an option that is listed before all others of its class."""
 
+Schedule = Literal["plateau", "cosine"]
+"""Course of the learning rate after warm-up: it stays and then falls linearly, or falls along half a cosine."""
+
 Device = Literal["cpu", "cuda"]
 """Devices of training; on CUDA convolutional networks use mixed precision."""
 
@@ -151,7 +154,9 @@ class RunOptions:
 
     Attributes:
         warm_up: steps until the plateau of the learning rate, which is that of AdamW.
-        fall: part of the steps, at the end, over which the rate falls to zero.
+        schedule: course of the rate after them.
+        fall: part of the steps, at the end, over which the rate falls to zero; of a plateau.
+        at_once: examples of a step that are computed together, their gradients are added up; 0 for all.
         average: decay of the moving average of the weights.
         save_seconds: time between checkpoints.
     """
@@ -160,11 +165,14 @@ class RunOptions:
     batch_size: Annotated[int, Offered("Figures per step; halves when memory runs out.", least=1)] = 8
     learning_rate: Annotated[float, Offered("Of the plateau.")] = 1.5e-3
     warm_up: int = 300
+    schedule: Schedule = "plateau"
     fall: float = 0.25
+    at_once: int = 0
     average: float = 0.999
     evaluate_every: Annotated[int, Offered("Steps between evaluations.", least=1)] = 500
     patience: Annotated[int, Offered("Evaluations without a better one after which training stops.", least=1)] = 12
     save_seconds: float = 120.0
+    save_every: Annotated[int, Offered("Steps between checkpoints; 0 for one every two minutes.", least=0)] = 0
     workers: Annotated[int, Offered("Processes that read figures.", least=0)] = 1
     threads: Annotated[int, Offered("CPU threads of the network; 0 lets PyTorch choose.", least=0)] = 0
     seed: Annotated[int, Offered("Of weights, order and augmentation.")] = 7
@@ -177,10 +185,18 @@ class TrainingOptions(RunOptions):
 
     Attributes:
         weight_decay: of AdamW; not for biases and normalisation.
+        clip: largest norm of the gradients; 0 for the architecture's usual one.
+        input_side: figures are scaled to squares of so many pixels; 0 for the sizes of `input_size.BUCKETS`.
+        panels_only: learn panels alone, as the papers on compound figures do.
+        augment: figures are mirrored, framed and made brighter or darker at random.
     """
 
     learning_rate: Annotated[float, Offered("Of the plateau; 0 for the architecture's usual one.")] = 0.0
     weight_decay: float = 0.02
+    clip: float = 0.0
+    input_side: int = 0
+    panels_only: bool = False
+    augment: bool = True
     validation_figures: Annotated[
         int, Offered("Synthetic figures that are evaluated.", least=1, after="evaluate_every")
     ] = 300
@@ -244,11 +260,11 @@ class MarksReaderOptions(RunOptions):
         validation_pictures: number of drawn pictures that are evaluated.
     """
 
-    steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 2500
-    batch_size: int = 16
-    learning_rate: float = 4e-4
-    warm_up: int = 50
-    fall: float = 0.6
+    steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 4000
+    batch_size: int = 8
+    learning_rate: float = 5e-4
+    warm_up: int = 30
+    fall: float = 0.5
     average: float = 0.995
     evaluate_every: int = 250
     patience: int = 12

@@ -47,6 +47,24 @@ def test_columns_stay_columns() -> None:
     assert len({len(line) for line in target.getvalue().splitlines()}) == 1
 
 
+@pytest.mark.parametrize(("terminal", "columns", "whole"), [(False, "", True), (False, "80", False), (True, "", False)])
+def test_nothing_is_cut_where_nobody_has_a_window(
+    terminal: bool, columns: str, whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    else:
+        monkeypatch.delenv("COLUMNS", raising=False)
+    console = PrintingConsole(file=io.StringIO(), force_terminal=terminal, color_system=None)
+    long = " ".join(f"word{number}" for number in range(100))
+    made = Table("name")
+    made.add_row(long)
+    console.print(made)
+    console.print(long)
+    lines = str(console.file.getvalue()).splitlines()  # type: ignore[attr-defined]
+    assert (sum(long in line for line in lines) == 2) == whole
+
+
 def test_what_the_console_does_itself_is_done() -> None:
     console, target = printed(terminal=True)
     console.print(f"[red]error:[/] {escape(HOSTILE)}", highlight=False)

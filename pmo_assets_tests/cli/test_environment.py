@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,21 @@ def test_a_wrong_setting_is_named(pmo: Pmo) -> None:
     result = pmo("settings", PMO_BATCH_SIZE="many")
     assert result.returncode == 1
     assert "PMO_BATCH_SIZE" in result.stderr
+
+
+def test_settings_are_listed_for_programs_with_their_types_and_no_secret(pmo: Pmo) -> None:
+    result = pmo("settings", "--json", PMO_BATCH_SIZE="7", PMO_ENTREZ_API_KEY="not-for-others")
+    assert result.returncode == 0, result.stderr
+    said = {item["variable"]: item for item in json.loads(result.stdout)}
+    assert (said["PMO_BATCH_SIZE"]["value"], said["PMO_BATCH_SIZE"]["set_in"]) == (7, "environment")
+    assert (said["PMO_LLM_MODEL"]["value"], said["PMO_LLM_MODEL"]["set_in"]) == (None, None)
+    assert "not-for-others" not in result.stdout
+
+
+def test_in_a_pipe_a_table_s_lines_are_whole(pmo: Pmo) -> None:
+    variables = [item["variable"] for item in json.loads(pmo("settings", "--json").stdout)]
+    lines = [line for line in pmo("settings").stdout.splitlines() if "│" in line]
+    assert [line.split("│")[1].strip() for line in lines] == variables
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited as on Linux")

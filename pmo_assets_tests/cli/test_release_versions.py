@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -51,12 +52,13 @@ def test_the_releases_are_listed_newest_first(pmo: Pmo) -> None:
     result = pmo("release", "list", COLUMNS="200")
     assert result.returncode == 0, result.stderr
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line]
-    assert [row[:7] for row in rows] == [
+    assert [[row[0], *row[2:8]] for row in rows] == [
         ["1.1.1", "5", "3", "3", "0", "1", "0"],
         ["1.1.0", "5", "3", "3", "1", "0", "0"],
         ["1.0.0", "4", "2", "2", "0", "0", "0"],
     ]
     assert [row[-1] for row in rows] == ["2", "2", "1"], "batches"
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", row[1]) for row in rows), "when it was made"
 
 
 def test_without_a_release_it_is_said_how_to_get_one(pmo: Pmo) -> None:
@@ -94,7 +96,7 @@ def test_an_older_release_is_made_again(pmo: Pmo, data: Path, tmp_path: Path) ->
     assert result.returncode == 0, result.stderr
     assert "files are those of release 1.1.1: again" in result.stdout
     again, present = files_below(tmp_path / "again"), files_below(data / "release")
-    assert len(again) == 8
+    assert len(again) == 10
     assert again == {name: present[name] for name in again}
 
 

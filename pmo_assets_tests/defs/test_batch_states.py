@@ -88,6 +88,8 @@ def test_what_is_stale_has_no_rows_and_lost_nothing(graph: Graph) -> None:
         assert state.stale == stale_assets(defs, graph.instance, graph.tables, state.batch)
         assert state.stale[0] == "panel_detections"
         assert (state.lost, state.rows) == ((), {})
+        before = graph.settings.score_threshold
+        assert state.why == f"changed: PMO_SCORE_THRESHOLD {before} → 0.5"
 
 
 @pytest.mark.parametrize("folder", ["tables", "rejections"])
@@ -103,6 +105,7 @@ def test_a_batch_without_one_of_its_tables_is_stale_from_there_on(graph: Graph, 
     assert {batch: stale_assets(graph.defs, graph.instance, tables, batch) for batch in stale} == stale
     states = states_of(graph.defs, graph.instance, registry)
     assert [sorted(state.rows) for state in states] == [[], ["dataset_rows", "rejections"]]
+    assert [state.why for state in states] == ["its table is not there", ""]
 
 
 def test_decisions_that_were_applied_and_are_no_more_make_their_batch_stale(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import importlib
 import io
 import json
 import pkgutil
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ from pmo_assets_tests.defs.conftest import Graph, settings_below
 STAGES = batch_graph(group_assets()).stages
 """Tables of a batch in the order of the data's way."""
 
+ENCODER_ASSETS = ("dual_encoder", "release_embeddings")
+
 MODEL_ASSETS = ("synthetic_figures", "panel_detector", "image_detector", "mark_classifier", "image_type_network")
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -75,14 +78,22 @@ def test_the_graph_holds_the_assets_of_the_design() -> None:
     keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
     release = {"retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"}
     pmc = {"pmc_inventory", "pmc_candidates", "pmc_batches"}
-    assert keys == {*BATCH_ASSETS, *release, *pmc, *MODEL_ASSETS, *QUALITY_ASSETS, "annotation_quality"}
+    assert keys == {
+        *BATCH_ASSETS,
+        *release,
+        *pmc,
+        *MODEL_ASSETS,
+        *ENCODER_ASSETS,
+        *QUALITY_ASSETS,
+        "annotation_quality",
+    }
 
 
 def test_materialize_all_trains_nothing_and_measures_nothing() -> None:
     """The button of the lineage page takes every asset that is executable."""
     graph = build_defs().resolve_asset_graph()
     left_out = {key.path[-1] for key in graph.get_all_asset_keys() if not graph.get(key).is_executable}
-    assert left_out == {*MODEL_ASSETS, *QUALITY_ASSETS[1:], "annotation_quality"}
+    assert left_out == {*MODEL_ASSETS, *ENCODER_ASSETS, *QUALITY_ASSETS[1:], "annotation_quality"}
 
 
 def declared_groups() -> set[str]:
@@ -255,6 +266,7 @@ def test_every_image_of_a_figure_is_kept(graph: Graph) -> None:
 
 CONTEXT = (
     "panel_mentions", "panel_summaries", "panel_entities", "panel_modality", "marks", "region_phrases", "regions",
+    "cues", "cue_scores", "instructions", "verdicts",
 )  # fmt: skip
 """Stages that follow from panels, beside the dataset's rows."""
 
@@ -453,6 +465,10 @@ def test_a_retracted_article_is_not_in_the_release(graph: Graph, release: pl.Dat
         ("marks", {"preview", "marks", "kinds", "sources"}),
         ("region_phrases", {"preview", "phrases", "linked", "undecided"}),
         ("regions", {"preview", "regions", "with_words"}),
+        ("cues", {"scenes", "context"}),
+        ("cue_scores", {"kept", "quality", "difficulty", "relevance"}),
+        ("instructions", {"kinds", "topics", "makers"}),
+        ("verdicts", {"kept", "discarded_by"}),
         ("dataset_rows", {"left_out"}),
         ("rejections", {"by_error", "first", "page"}),
     ],
@@ -472,6 +488,12 @@ def test_checks_are_evaluated_per_batch(graph: Graph) -> None:
     key = dg.AssetCheckKey(dg.AssetKey("articles"), checks.REJECTED_SHARE)
     records = graph.instance.event_log_storage.get_asset_check_execution_history(key, limit=10)
     assert len(records) == len(graph.batches)
+    results = [record.event.asset_check_evaluation for record in records if record.event is not None]
+    told = [item for item in results if item is not None and item.metadata["rejected"].value]
+    assert told, "sample articles are rejected"
+    for item in told:
+        assert re.search(r"^\d of \d+ articles were rejected here: PMC\d+ \(\w+\)", item.description or "")
+        assert str(item.metadata["page"].value).startswith(graph.settings.pages_url)
 
 
 @pytest.mark.parametrize("asset", ["panel_mentions", "panel_summaries"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +30,9 @@ def root(graph: Graph, tmp_path: Path) -> DataRoot:
     return DataRoot(str(tmp_path / "data"))
 
 
-def stale_in(root: DataRoot, graph: Graph, instance: dg.DagsterInstance, settings: Settings) -> dict[str, list[str]]:
+def stale_in(
+    root: DataRoot, graph: Graph, instance: dg.DagsterInstance, settings: Settings
+) -> dict[str, Sequence[str]]:
     defs = build_defs(settings)
     return stale_of_all(stages_of_location(defs, root), instance, Tables(root), graph.batches)
 

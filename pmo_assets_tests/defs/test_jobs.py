@@ -33,6 +33,7 @@ MADE: Mapping[str, set[str]] = {
 OPS: Mapping[str, set[str]] = {
     "evaluate": {*QUALITY_ASSETS, "annotation_quality"},
     "train": {"synthetic_figures", "figure_network", "mark_classifier", "image_type_network"},
+    "encode": {"dual_encoder", "release_embeddings"},
     "renew": {"renew_what_is_stale"},
 }
 

@@ -89,7 +89,7 @@ def test_a_changed_setting_warns_on_exactly_what_it_affects_and_what_follows(hom
     home.make(["a", "b"])
     said = home.set(vlm_max_pixels=500_000).warnings()
     context = {"panel_mentions", "panel_summaries", "panel_entities", "panel_modality"}
-    context |= {"marks", "region_phrases", "regions"}
+    context |= {"marks", "region_phrases", "regions", "cues", "cue_scores", "instructions", "verdicts"}
     assert set(said) == {"panel_assembly", "reviewed_panels", "panels", "dataset_rows", "rejections"} | context
     before = home.settings.vlm_max_pixels
     assert f"PMO_VLM_MAX_PIXELS {before} → 500000" in said["panel_assembly"]

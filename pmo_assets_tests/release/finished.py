@@ -49,6 +49,7 @@ STEPS: Final = ("panel_detections", "image_detections", "reviewed_panels", "pane
 """Tables of the steps before the dataset's rows, besides figures."""
 CONTEXT: Final = (
     "panel_mentions", "panel_summaries", "panel_entities", "panel_modality", "marks", "region_phrases", "regions",
+    "cues", "cue_scores", "instructions", "verdicts",
 )  # fmt: skip
 
 

@@ -3,29 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from pmo_assets.cli.console import CommandError, console, data_root_of, place_of, settings_from_environment, spinner
+from pmo_assets.cli.console import (
+    AsJson,
+    CommandError,
+    console,
+    data_root_of,
+    place_of,
+    say_json,
+    settings_from_environment,
+    spinner,
+)
 
 
-def versions() -> None:
+def versions(as_json: AsJson = False) -> None:
     """List the releases of this data root, newest first: what each holds and how it differs from the one before."""
-    from pmo_assets.release.versions import read_history, read_manifest
+    from pmo_assets.release.versions import read_history, read_manifest, written_at
 
     settings = settings_from_environment()
     root = data_root_of(settings)
     history = read_history(root)
     if not history:
         raise CommandError(f"nothing was released yet below {place_of(settings)}: run `pmo run`")
-    table = Table("version", "panels", "figures", "articles", "new", "changed", "gone", "batches")
+    lines: list[dict[str, Any]] = []
     for version, changes in history:
         manifest = read_manifest(root, version)
-        counts = [str(manifest.counts[name]) for name in ("panels", "figures", "articles")]
-        moved = (sum(changes.new.values()), changes.changed_panels, sum(changes.gone.values()))
-        table.add_row(version, *counts, *map(str, moved), str(len(manifest.batches)))
+        lines.append(
+            {
+                "version": version,
+                "made": f"{written_at(root, version):%Y-%m-%d %H:%M} UTC",
+                **{name: manifest.counts[name] for name in ("panels", "figures", "articles")},
+                "new": sum(changes.new.values()),
+                "changed": changes.changed_panels,
+                "gone": sum(changes.gone.values()),
+                "batches": len(manifest.batches),
+            }
+        )
+    if as_json:
+        say_json(lines)
+        return
+    table = Table(*lines[0])
+    for line in lines:
+        table.add_row(*map(str, line.values()))
     console.print(table)
 
 

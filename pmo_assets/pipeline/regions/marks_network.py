@@ -1,9 +1,8 @@
 """The marks networks through ONNX Runtime: box, kind and tip of each mark that is seen in a picture's pixels.
 
 The detector sees the picture at one size. Every fourth pixel is a place that may be a mark's middle; the network says
-for each how likely that is, and the mark's box. Places that are surer than their neighbours are marks; the shape of the
-ink in a box (`ink_shapes`) says what it is and where it points, or, where weights for one are given, the reader, which
-sees each box by itself. No weights of a reader are shipped.
+for each how likely that is, and the mark's box. Places that are surer than their neighbours are marks. The reader, a
+second network, sees each of their boxes by itself and says what it shows and where that points.
 """
 
 from __future__ import annotations
@@ -21,22 +20,23 @@ from numpy.typing import NDArray
 from pmo_assets.pipeline.detection.fitted import fitted_numbers
 from pmo_assets.pipeline.detection.fusion.mark_fusion import log_odds
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
-from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
+from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session
 from pmo_assets.pipeline.detection.reducing import resized
-from pmo_assets.pipeline.regions.ink_shapes import shape_of_ink
+from pmo_assets.pipeline.regions.ink_shapes import has_corners, ink_mask
 from pmo_assets.records.geometry import Box, Point, crop_box, denormalise, non_maximum_suppression
 from pmo_assets.records.regions import MARK_KINDS, MarkKind
 
 DETECTOR_FILE: Final = "marks_detector.onnx"
-"""File of the detector's shipped weights in `pmo_assets/weights`."""
+"""File of the detector's weights in `pmo_assets/weights`."""
 
 READER_FILE: Final = "marks_reader.onnx"
-"""File that the weights of a reader are exported to; none is shipped."""
+"""File of the reader's weights there."""
 
 CALIBRATION_FILE: Final = "marks_detector.json"
 """File of what scores are worth, written by `benchmarks/score_marks.py --fit`."""
 
-PACKAGE_DATA = ("weights/marks_detector.onnx", "weights/marks_detector.json")
+PACKAGE_DATA = ("weights/marks_detector.onnx", "weights/marks_reader.onnx", "weights/marks_detector.json")
 """Files of the package that this module reads."""
 
 OUTPUTS: Final = ("scores", "boxes")
@@ -49,6 +49,10 @@ that it points nowhere (n, 257)."""
 
 READ_KINDS: Final[tuple[MarkKind | None, ...]] = (*MARK_KINDS, None)
 """Kinds that the reader tells apart; None: no mark."""
+
+AS_USED: Final = (2.2, 0.9, 1.0, 1.2, 0.4, 0.3, 0.9)
+"""How much more often authors use each kind than the reader's examples show it: `drawn_marks.MARK_KINDS` against
+`mark_examples.EVEN_ODDS`, counted in 900 and 250 pictures."""
 
 READ_SIDE: Final = 64
 """Pixels along each side of the reader's input."""
@@ -103,7 +107,7 @@ class SeenMark:
         kind: the most likely one.
         box: normalised [l, t, r, b] in the picture.
         tip: normalised (x, y) in the picture; None where the reader sees none.
-        score: 0..1, the detector's, times the reader's that it is a mark where one is asked; not calibrated.
+        score: 0..1, the detector's; not calibrated.
     """
 
     kind: MarkKind
@@ -224,17 +228,24 @@ def tip_of_places(places: NDArray[np.float32]) -> Point | None:
 
 
 def mark_of_answers(
-    found: FoundBox, kinds: NDArray[np.float32], places: NDArray[np.float32], wide: int, tall: int
+    found: FoundBox, kinds: NDArray[np.float32], places: NDArray[np.float32], pixels: NDArray[np.uint8]
 ) -> SeenMark:
-    """Return a mark from the reader's answers about its box: `READ_OUTPUTS` of one box."""
-    kind = MARK_KINDS[int(np.argmax(kinds[:-1]))]
+    """Return a mark from the reader's answers about its box, `READ_OUTPUTS` of one box.
+
+    What goes round but has corners is a box: the reader takes many boxes for circles.
+    """
+    tall, wide = pixels.shape[:2]
+    kind = MARK_KINDS[int(np.argmax(kinds[:-1] * np.asarray(AS_USED)))]
+    if kind == "circle":
+        inside = crop_box(found.box, wide, tall)
+        kind = "box" if has_corners(ink_mask(pixels[inside[1] : inside[3], inside[0] : inside[2]])) else kind
     left, top, right, bottom = read_frame(found.box, wide, tall)
     point = None
     tip = tip_of_places(places) if kind in ("arrow", "arrowhead") else None
     if tip is not None:
         x, y = (left + tip[0] * (right - left)) / wide, (top + tip[1] * (bottom - top)) / tall
         point = (min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0))
-    return SeenMark(kind, found.box, point, found.score * float(1 - kinds[-1]))
+    return SeenMark(kind, found.box, point, found.score)
 
 
 class MarksNetwork:
@@ -243,17 +254,24 @@ class MarksNetwork:
     def __init__(
         self, path: Path | None = None, reader: Path | None = None, provider: Provider = "cpu", *, threads: int = 1
     ) -> None:
-        """Use files of weights (None: the shipped detector; what boxes show is told by the shape of their ink)."""
+        """Use files of weights; None: the shipped ones."""
         self.path, self.reader, self.provider, self.threads = path, reader, provider, threads
         self.batches = MemoryBatches(lambda: batch_size_for(provider, CROP_BYTES, 1), provider)
 
     def boxes(self, pictures: Sequence[NDArray[np.uint8]]) -> list[list[FoundBox]]:
         """Return the boxes that the detector alone finds in each picture, best first."""
-        return self.batches(list(pictures), partial(_found, self.load())) if pictures else []
+        return self.batches(list(pictures), partial(_found, self._detector())) if pictures else []
 
-    def load(self) -> Any:
-        """Return the detector's session, made at the first call; see `onnx_session` for its errors."""
+    def load(self) -> None:
+        """Make both sessions, so that the first call need not; see `onnx_session` for the errors."""
+        self._detector()
+        self._reader()
+
+    def _detector(self) -> Any:
         return onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
+
+    def _reader(self) -> Any:
+        return onnx_session(self.reader or shipped_weights(READER_FILE), READ_OUTPUTS, self.provider, self.threads)
 
     def __call__(self, pictures: Sequence[NDArray[np.uint8]], least: float = LEAST_SCORE) -> list[list[SeenMark]]:
         """Return the marks of each picture, best first.
@@ -265,12 +283,7 @@ class MarksNetwork:
         if not pictures:
             return []
         found = [[one for one in boxes if one.score >= least] for boxes in self.boxes(pictures)]
-        if self.reader is None:
-            return [
-                [_mark_of_ink(picture, one) for one in boxes] for picture, boxes in zip(pictures, found, strict=True)
-            ]
-        reader = onnx_session(self.reader, READ_OUTPUTS, self.provider, self.threads)
-        return [_read(reader, picture, boxes) for picture, boxes in zip(pictures, found, strict=True)]
+        return [_read(self._reader(), picture, boxes) for picture, boxes in zip(pictures, found, strict=True)]
 
 
 def _found(session: Any, pictures: Sequence[NDArray[np.uint8]]) -> list[list[FoundBox]]:
@@ -284,20 +297,10 @@ def _found(session: Any, pictures: Sequence[NDArray[np.uint8]]) -> list[list[Fou
     return [boxes_of_maps(scores[k], boxes[k], size) for k, (_, size) in enumerate(inputs)]
 
 
-def _mark_of_ink(pixels: NDArray[np.uint8], found: FoundBox) -> SeenMark:
-    """Return the mark that the ink in a box is, by its shape."""
-    tall, wide = pixels.shape[:2]
-    left, top, right, bottom = crop_box(found.box, wide, tall)
-    kind, tip = shape_of_ink(pixels[top:bottom, left:right])
-    point = None if tip is None else ((left + tip[0] * (right - left)) / wide, (top + tip[1] * (bottom - top)) / tall)
-    return SeenMark(kind, found.box, point, found.score)
-
-
 def _read(session: Any, pixels: NDArray[np.uint8], found: Sequence[FoundBox]) -> list[SeenMark]:
     if not found:
         return []
     tall, wide = pixels.shape[:2]
     seen = np.stack([reader_input(pixels, read_frame(one.box, wide, tall)) for one in found])
     kinds, tips = session.run(list(READ_OUTPUTS), {"pixels": seen})
-    marks = [mark_of_answers(one, kinds[k], tips[k], wide, tall) for k, one in enumerate(found)]
-    return sorted(marks, key=lambda mark: -mark.score)
+    return [mark_of_answers(one, kinds[k], tips[k], pixels) for k, one in enumerate(found)]

@@ -156,7 +156,7 @@ def _is(key: str | None, digest: str | None) -> bool:
 
 @dataclass(frozen=True)
 class FolderCopies:
-    """Article packages in a folder, as `pmo batches add --source` takes them: subfolders, or one package.
+    """Article packages in a folder, as `pmo batches add` takes them: subfolders, or one package.
 
     Attributes:
         folder: absolute.

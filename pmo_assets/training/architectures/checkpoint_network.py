@@ -18,12 +18,13 @@ class CheckpointFigureNetwork:
 
     def __init__(self, path: Path) -> None:
         """Load a checkpoint (`best.pt`); see `load_detector` for its errors."""
-        self.model, _ = load_detector(path)
+        self.model, info = load_detector(path)
+        self.side = int(info.get("input_side", 0))
 
     def __call__(self, views: Sequence[FigureView]) -> list[NetworkBoxes]:
         """Return the boxes per figure, same order."""
         result = []
         for view in views:
-            pixels = network_input(view.pixels, bucket_of(view.pixels.shape[1], view.pixels.shape[0]))
+            pixels = network_input(view.pixels, bucket_of(view.pixels.shape[1], view.pixels.shape[0], self.side))
             result += self.model.detected(torch.from_numpy(pixels).permute(2, 0, 1)[None])
         return result

@@ -16,12 +16,18 @@ from pmo_assets.training.architectures.compact_detector import compact_detector
 from pmo_assets.training.architectures.figure_detector import FigureDetector, take_over
 from pmo_assets.training.architectures.recipes import RECIPES, Architecture, Size, architecture_of
 from pmo_assets.training.architectures.restored import restored_detector
+from pmo_assets.training.data.coco import CATEGORIES
 
 LEAST_TAKEN = 0.1
 """Part of a network's numbers that initial weights must give: with less they are those of another network."""
 
 
-def new_detector(architecture: Architecture, size: Size = "full", initial: Path | None = None) -> FigureDetector:
+def new_detector(
+    architecture: Architecture,
+    size: Size = "full",
+    initial: Path | None = None,
+    network: Mapping[str, Any] | None = None,
+) -> FigureDetector:
     """Return a network with random weights, or with those of `initial` where name and shape of a tensor agree.
 
     Args:
@@ -31,6 +37,8 @@ def new_detector(architecture: Architecture, size: Size = "full", initial: Path 
             compact detector its export (`figure_detector.onnx`, see `restored`); or, for the DETR family, a folder as
             `save_pretrained` of transformers writes it. The DETR family takes the configuration of a checkpoint or
             folder as well, whatever `size` says.
+        network: configuration of the DETR family's transformers class, in place of `size`'s; a folder, or a checkpoint
+            of the architecture, has its own, of which only `num_labels` is replaced.
 
     Raises:
         ValueError: when the weights do not fit at all, or the architecture cannot be built.
@@ -45,7 +53,7 @@ def new_detector(architecture: Architecture, size: Size = "full", initial: Path 
             )
         from pmo_assets.training.architectures.detr_detectors import detr_of_folder
 
-        return detr_of_folder(architecture, initial)
+        return detr_of_folder(architecture, initial, int((network or {}).get("num_labels", len(CATEGORIES))))
     if initial is not None and initial.suffix == ".onnx":
         if architecture != "compact" or size != "full":
             raise ValueError(
@@ -53,12 +61,13 @@ def new_detector(architecture: Architecture, size: Size = "full", initial: Path 
             )
         return restored_detector(initial)
     if initial is None:
-        return _built(architecture, size, None)
+        return _built(architecture, size, dict(network) if network else None)
     saved = torch.load(initial, map_location="cpu", weights_only=True)
     weights = saved.get("model", saved)
     own = "config" in saved and saved.get("architecture", "compact") == architecture
     # Of the DETR family a configuration, perhaps of a folder, goes with the weights; the others have few sizes.
     settings = dict(saved["config"]) if own and RECIPES[architecture].package == "transformers" else None
+    settings = settings or (dict(network) if network else None)
     detector = _built(architecture, size, settings)
     named = {name: value for name, value in weights.items() if hasattr(value, "shape")}
     # Weights of torchvision lie one module deeper here.

@@ -53,10 +53,10 @@ def detr_detector(name: Architecture, size: Size, settings: dict[str, Any] | Non
     return _DETECTORS[name](config)
 
 
-def detr_of_folder(name: Architecture, folder: Path) -> DetrDetector:
+def detr_of_folder(name: Architecture, folder: Path, categories: int = len(CATEGORIES)) -> DetrDetector:
     """Return a network with the configuration and weights of a folder that `save_pretrained` wrote.
 
-    Tensors of other categories than `coco.CATEGORIES` have another shape and stay random.
+    Tensors of other categories than the first so many of `coco.CATEGORIES` have another shape and stay random.
 
     Raises:
         ValueError: when the folder holds another architecture or no weights.
@@ -65,7 +65,7 @@ def detr_of_folder(name: Architecture, folder: Path) -> DetrDetector:
     kind = json.loads((folder / "config.json").read_text("utf-8")).get("model_type")
     if kind != config_class.model_type:
         raise ValueError(f"{folder} holds a network of type {kind}, {name} is of type {config_class.model_type}")
-    config = config_class.from_pretrained(folder, local_files_only=True, num_labels=len(CATEGORIES))
+    config = config_class.from_pretrained(folder, local_files_only=True, num_labels=categories)
     weights = network_class.from_pretrained(folder, local_files_only=True).state_dict()
     detector = _DETECTORS[name](config)
     if not take_over(detector.network, weights):
@@ -157,7 +157,13 @@ class DetrDetector(FigureDetector):
         found = self.network(self._input(pictures))
         middle, size = found.pred_boxes[..., :2], found.pred_boxes[..., 2:]
         boxes = torch.cat([middle - size / 2, middle + size / 2], dim=2) * sides_of(pictures)
-        return group_outputs(torch.sigmoid(found.logits), boxes)
+        return group_outputs(_all_categories(torch.sigmoid(found.logits)), boxes)
+
+
+def _all_categories(probabilities: Tensor) -> Tensor:
+    """Return probabilities (n, queries, 6) of a network that knows the first categories alone: 0 for the others."""
+    missing = len(CATEGORIES) - probabilities.shape[2]
+    return nn.functional.pad(probabilities, (0, missing)) if missing > 0 else probabilities
 
 
 _PARTS = ("loss_ce", "loss_vfl", "loss_bbox", "loss_giou", "loss_fgl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from pmo_assets.pipeline.detection.networks.input_size import BUCKETS
 from pmo_assets.pipeline.detection.networks.mark_input import MARK_SIDE
 from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS
+from pmo_assets.pipeline.detection.networks.onnx_detectors import INPUT_SIDE
 from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_OUTPUTS
 from pmo_assets.pipeline.detection.networks.type_input import TYPE_SIDE
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_OUTPUTS
@@ -130,7 +132,7 @@ def export_detector(checkpoint: Path, target: Path) -> float:
 
     Every architecture comes out with the same input and `OUTPUTS`: those of torchvision with all their places before
     any suppression, the DETR family with its queries, whose boxes stand for panels, identifiers and images alike.
-    Sizes of the input stay free.
+    Sizes of the input stay free; a network of one size says which (`INPUT_SIDE` of the file's metadata).
 
     RT-DETRv2 and D-FINE choose their queries by score. Where two places score alike, rounding decides which of them
     becomes a query and in which order, in PyTorch as well (its own answer moves as much when pixels change by a
@@ -143,12 +145,17 @@ def export_detector(checkpoint: Path, target: Path) -> float:
     """
     model, info = load_detector(checkpoint)
     wrapped = DetectorForExport(model).eval()
-    sample = torch.zeros((1, *BUCKETS[0], 3), dtype=torch.uint8)
+    side = int(info.get("input_side", 0))
+    sizes = ((side, side),) if side else BUCKETS
+    sample = torch.zeros((1, *sizes[0], 3), dtype=torch.uint8)
     axes: dict[str, dict[int, str]] = {"pixels": {0: "figures", 1: "height", 2: "width"}}
     axes |= {name: {0: "figures", 1: f"{name}_places"} for name in OUTPUTS}
-    inputs = [_patches(bucket) for bucket in BUCKETS]
+    inputs = [_patches(size) for size in sizes]
+    facts = {INPUT_SIDE: str(side)} if side else {}
     try:
-        return _write_onnx(wrapped, sample, target, list(OUTPUTS), axes, inputs, as_sets=not model.channels_last)
+        return _write_onnx(
+            wrapped, sample, target, list(OUTPUTS), axes, inputs, as_sets=not model.channels_last, facts=facts
+        )
     except (torch.onnx.errors.OnnxExporterError, TypeError, NotImplementedError) as error:
         raise ValueError(
             f"{info['architecture']} cannot be written as ONNX by PyTorch {torch.__version__}: {error}. "
@@ -243,10 +250,25 @@ def _write_onnx(
     *,
     as_sets: bool = False,
     half: bool = False,
+    facts: Mapping[str, str] | None = None,
 ) -> float:
-    """Write a module as ONNX and return its largest difference from PyTorch; no file is left when that is large."""
+    """Write a module as ONNX and return its largest difference from PyTorch; no file is left when that is large.
+
+    `facts` become metadata of the file.
+    """
     with path_aside(target) as partial:
-        return _checked_onnx(module, sample, partial, names, axes, inputs, as_sets=as_sets, half=half)
+        difference = _checked_onnx(module, sample, partial, names, axes, inputs, as_sets=as_sets, half=half)
+        if facts:
+            _add_metadata(partial, facts)
+        return difference
+
+
+def _add_metadata(path: Path, facts: Mapping[str, str]) -> None:
+    import onnx
+
+    model = onnx.load(str(path))
+    onnx.helper.set_model_props(model, dict(facts))
+    onnx.save(model, str(path))
 
 
 def _checked_onnx(

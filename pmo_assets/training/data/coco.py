@@ -93,6 +93,11 @@ def article_of_image(image: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     return str(image.get("article_id") or data.get("info", {}).get("article_id") or article_of_name(image["file_name"]))
 
 
+def figure_count(folder: Path) -> int:
+    """Return how many figures the data sets in a folder have."""
+    return sum(len(json.loads((part / "annotations.json").read_text("utf-8"))["images"]) for part in shards(folder))
+
+
 def articles_of(folder: Path) -> set[str]:
     """Return the articles that the images of a data set belong to."""
     data = json.loads((folder / "annotations.json").read_text("utf-8"))

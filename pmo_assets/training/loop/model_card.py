@@ -167,8 +167,8 @@ def marks_detector_card(info: Mapping[str, Any], size: int) -> str:
 # Marks detector
 
 Finds the boxes of marks that authors draw on images (arrows, arrowheads, circles and outlines, boxes, asterisks, lines)
-where the PDF does not tell them (`pipeline/regions`); the shape of the ink in a box, or a marks reader, says what it
-shows. It does not decide whether an image is marked: that is the mark classifier's.
+where the PDF does not tell them (`pipeline/regions`); the [marks reader](marks_reader.md) says what they
+show. It does not decide whether an image is marked: that is the mark classifier's.
 
 * Architecture: `training/architectures/marks_detector.py`; input 416 pixels on the long side, a place every fourth
   pixel; ONNX opset 17, weights in half precision, {size / 1e6:.1f} MB.
@@ -206,7 +206,9 @@ def marks_reader_card(info: Mapping[str, Any], size: int) -> str:
 # Marks reader
 
 Says what a box that the [marks detector](marks_detector.md) finds shows: an arrow, an arrowhead, a circle or outline, a
-box, an asterisk, a line, another mark, or none; and where an arrow or arrowhead points.
+box, an asterisk, a line, another mark, or none; and where an arrow or arrowhead points. That it shows none is learnt,
+but not used: the detector's score decides. A circle with ink in the corners of its box counts as a box (`ink_shapes`);
+kinds weigh as much as authors use them, because its examples show rare ones more often.
 
 * Architecture: `training/architectures/marks_detector.py`; input 64 × 64 pixels, the box with what surrounds it;
   ONNX opset 17, weights in half precision, {size / 1e6:.1f} MB.
@@ -223,6 +225,11 @@ none, and {validation["tips"]:.3f} of the tips lie within a tenth of the input's
 ## Data
 
 Those of the marks detector.
+
+## Limits
+
+Of arrows that are thicker at their tail than behind their head it often takes the tail for the tip; boxes are taken
+for circles where the ink does not tell.
 
 ## Make it again
 

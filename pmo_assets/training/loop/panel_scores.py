@@ -125,13 +125,16 @@ def found_panels(
         figures: see `figures_of`.
         detector: of panels.
         least: weaker panels are dropped.
-        named: the caption names the printed identifiers; else it names none.
+        named: a caption names the printed identifiers; else the pictures have no caption.
         tell: is told how many figures were seen.
     """
     result: list[FigurePanels] = []
     rest = iter(figures)
     while batch := list(islice(rest, AT_ONCE)):
-        views = [FigureView(pixels, caption_identifiers=names if named else ()) for _, pixels, names, _ in batch]
+        views = [
+            FigureView(pixels, caption_identifiers=names if named else (), caption_known=named)
+            for _, pixels, names, _ in batch
+        ]
         found = panels_of_figures(views, detector, score_threshold=least)
         for (path, _, _, truth), panels in zip(batch, found, strict=True):
             result.append((path, [(p.box, p.score) for p in panels if p.kind == "panel"], truth))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -41,11 +41,18 @@ Row = tuple[Path, tuple[int, int], np.ndarray, np.ndarray]
 """Picture file, (width, height), boxes (k, 4) in its pixels, category indices (k,)."""
 
 
-def coco_rows(folders: Sequence[Path], split: Split | None = None) -> list[Row]:
-    """Return every figure of several data sets; with a split, those whose article belongs to it."""
+def coco_rows(folders: Sequence[Path], split: Split | None = None, *, panels_only: bool = False) -> list[Row]:
+    """Return every figure of several data sets; with a split, those whose article belongs to it.
+
+    Args:
+        folders: data sets.
+        split: a part of the data.
+        panels_only: without identifiers and images.
+    """
     rows: list[Row] = []
     for folder in folders:
-        for path, size, marked in read_coco(folder, split):
+        for path, size, every in read_coco(folder, split):
+            marked = [a for a in every if a["category"] == 0] if panels_only else every
             boxes = np.asarray([a["bbox"] for a in marked], dtype=np.float32).reshape(-1, 4)
             boxes[:, 2:] += boxes[:, :2]
             rows.append((path, size, boxes, np.asarray([a["category"] for a in marked], dtype=np.int64)))
@@ -55,9 +62,11 @@ def coco_rows(folders: Sequence[Path], split: Split | None = None) -> list[Row]:
 class FigureBatches(Dataset[tuple[Tensor, list[tuple[Tensor, Tensor]]]]):
     """Batches of figures of one input size: uint8 pixels (n, 3, h, w), and boxes in input pixels with categories."""
 
-    def __init__(self, rows: Sequence[Row], batches: Sequence[Sequence[int]], seed: int, *, augment: bool) -> None:
-        """Keep the rows and which of them make up each batch."""
-        self.rows, self.batches, self.seed, self.augment = rows, batches, seed, augment
+    def __init__(
+        self, rows: Sequence[Row], batches: Sequence[Sequence[int]], seed: int, *, augment: bool, side: int = 0
+    ) -> None:
+        """Keep the rows and which of them make up each batch; `side`: see `TrainingOptions.input_side`."""
+        self.rows, self.batches, self.seed, self.augment, self.side = rows, batches, seed, augment, side
 
     def __len__(self) -> int:
         return len(self.batches)
@@ -65,7 +74,8 @@ class FigureBatches(Dataset[tuple[Tensor, list[tuple[Tensor, Tensor]]]]):
     def __getitem__(self, number: int) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
         cv2.setNumThreads(1)
         members = self.batches[number]
-        bucket = bucket_of(*self.rows[members[0]][1])
+        width, height = self.rows[members[0]][1]
+        bucket = bucket_of(width, height, self.side)
         pictures, targets = [], []
         for index in members:
             path, (wide, tall), boxes, categories = self.rows[index]
@@ -100,12 +110,13 @@ def augmented(rng: np.random.Generator, pixels: np.ndarray, boxes: np.ndarray) -
     return np.ascontiguousarray(pixels), boxes
 
 
-def batches_of(rows: Sequence[Row], size: int, seed: int | None) -> list[list[int]]:
+def batches_of(rows: Sequence[Row], size: int, seed: int | None, side: int = 0) -> list[list[int]]:
     """Return batches of rows of one input size; shuffled by a seed, or in order when it is None."""
     by_bucket: dict[tuple[int, int], list[int]] = {}
     order = np.arange(len(rows)) if seed is None else np.random.default_rng(seed).permutation(len(rows))
     for index in order.tolist():
-        by_bucket.setdefault(bucket_of(*rows[index][1]), []).append(index)
+        width, height = rows[index][1]
+        by_bucket.setdefault(bucket_of(width, height, side), []).append(index)
     batches = [group[k : k + size] for group in by_bucket.values() for k in range(0, len(group), size)]
     if seed is None:
         return batches
@@ -129,7 +140,8 @@ def loader(dataset: FigureBatches, workers: int, start: int = 0) -> DataLoader[A
 def evaluated(model: FigureDetector, rows: Sequence[Row], options: TrainingOptions) -> dict[str, float]:
     """Return AP@.5 per category, their mean, the mean AP@.75, and class-agnostic image AP@.5."""
     model.eval()
-    data = FigureBatches(rows, batches_of(rows, options.batch_size, None), 0, augment=False)
+    side = options.input_side
+    data = FigureBatches(rows, batches_of(rows, options.batch_size, None, side), 0, augment=False, side=side)
     found: dict[str, list[list[tuple[Box, float]]]] = {c: [] for c in (*CATEGORIES, "image")}
     truth: dict[str, list[list[Box]]] = {c: [] for c in found}
     for pictures, targets in loader(data, options.workers):
@@ -183,7 +195,7 @@ def _optimiser(model: nn.Module, options: TrainingOptions) -> torch.optim.Optimi
     decayed = [p for p in model.parameters() if p.ndim > 1]
     others = [p for p in model.parameters() if p.ndim <= 1]
     groups = [{"params": decayed, "weight_decay": options.weight_decay}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=options.learning_rate)
+    return torch.optim.AdamW(groups, lr=options.learning_rate)  # betas 0.9 and 0.999, epsilon 1e-8
 
 
 def _score(result: dict[str, float], annotated_share: float) -> float:
@@ -203,6 +215,7 @@ def train_detector(
     size: Size = "full",
     initial: Path | None = None,
     annotated: Sequence[Path] = (),
+    network: Mapping[str, Any] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Train, or go on with a run, yielding one record per evaluation.
 
@@ -218,6 +231,7 @@ def train_detector(
             the training part is mixed with the synthetic figures; the validation part is measured
             (`annotated_mAP`) and counts as much in the choice of the best weights as such figures do in training;
             the test part is left alone.
+        network: configuration of a new network of the DETR family (a recipe's), in place of `size`'s.
 
     Raises:
         ValueError: when the run in the folder has another architecture or size, what it needs is not installed, or no
@@ -227,7 +241,7 @@ def train_detector(
     options = options or TrainingOptions()
     recipe = RECIPES[architecture_of(architecture)]
     options = replace(options, learning_rate=options.learning_rate or recipe.learning_rate)
-    held_out = coco_rows(shards(validation))[: options.validation_figures]
+    held_out = coco_rows(shards(validation), panels_only=options.panels_only)[: options.validation_figures]
     if not held_out:
         raise FileNotFoundError(f"no complete COCO data to validate on in {validation}")
     real_rows, real_held_out = _annotated_rows(annotated)
@@ -235,7 +249,7 @@ def train_detector(
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    model, origin = _detector_of_run(folder, architecture, size, initial)
+    model, origin = _detector_of_run(folder, architecture, size, initial, network)
     model = model.to(options.device)
     if model.channels_last:
         model = model.to(memory_format=torch.channels_last)
@@ -244,7 +258,7 @@ def train_detector(
     described = {
         "architecture": architecture, "size": size, "config": model.settings(), "initial": origin,
         "annotated": len(real_rows),
-        "batch_size": options.batch_size,
+        "batch_size": options.batch_size, "input_side": options.input_side,
     }  # fmt: skip
     write_text(folder / "options.json", json.dumps({"options": asdict(options), **described}, indent=1))
     share = options.annotated_share
@@ -252,11 +266,13 @@ def train_detector(
     def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:
         epoch, start = state.get("epoch", 0), state.get("batch", 0)
         while True:
-            rows = mixed(coco_rows(shards(training)), real_rows, share, options.seed + epoch)
+            synthetic = coco_rows(shards(training), panels_only=options.panels_only)
+            rows = mixed(synthetic, real_rows, share, options.seed + epoch)
             if not rows:
                 raise FileNotFoundError(f"no complete COCO data in {training}")
-            members = batches_of(rows, options.batch_size, options.seed + 1000 * epoch)
-            data = FigureBatches(rows, members, options.seed + epoch, augment=True)
+            side = options.input_side
+            members = batches_of(rows, options.batch_size, options.seed + 1000 * epoch, side)
+            data = FigureBatches(rows, members, options.seed + epoch, augment=options.augment, side=side)
             for number, batch in enumerate(loader(data, options.workers, start), start=start + 1):
                 yield batch, {"epoch": epoch, "batch": number}
             epoch, start = epoch + 1, 0
@@ -277,7 +293,7 @@ def train_detector(
     yield from train_network(
         folder, model, _optimiser(model, options), options, batches=batches, loss=loss, measured=measured,
         score=partial(_score, annotated_share=share),
-        clip=recipe.clip, described=described,
+        clip=options.clip or recipe.clip, described=described,
     )  # fmt: skip
 
 
@@ -311,12 +327,12 @@ def _annotated_rows(annotated: Sequence[Path]) -> tuple[list[Row], list[Row]]:
 
 
 def _detector_of_run(
-    folder: Path, architecture: Architecture, size: Size, initial: Path | None
+    folder: Path, architecture: Architecture, size: Size, initial: Path | None, network: Mapping[str, Any] | None
 ) -> tuple[FigureDetector, str | None]:
     """Return the network of a run, new or going on, and the name of the weights it started from."""
     saved = last_state(folder, "cpu")
     if saved is None:
-        return new_detector(architecture, size, initial), initial.name if initial is not None else None
+        return new_detector(architecture, size, initial, network), initial.name if initial is not None else None
     started = saved.get("architecture", "compact")
     if started != architecture:
         raise ValueError(f"{folder} is a run of {started}, not of {architecture}: take another folder")

@@ -40,8 +40,9 @@ from pmo_assets.training.synthetic.pools import PicturePool
 BOXES: Final = 12
 """Boxes of a picture that are learnt from at a time."""
 
-VIEWS, BLOCK = 2, 128
-"""A picture is seen twice, each time by other boxes in other colours, with 128 others between."""
+VIEWS, BLOCK = 4, 256
+"""A picture is seen four times, each time by other boxes in other colours, with 256 others between: to draw one, and to
+find boxes in it, takes as long as to learn from it twice."""
 
 NEGATIVES: Final = 5
 """Of these at least so many that are no mark's own box."""

@@ -1,14 +1,15 @@
 """The loop that trains every network: seeded, resumable, with early stopping, moving averages and curves.
 
 The learning rate warms up, stays, and falls to nothing over the last part of the steps, so that a run can be made
-longer later: the plateau does not depend on where it ends. What is evaluated and exported is the moving average of the
-weights.
+longer later: the plateau does not depend on where it ends. (A recipe may have a cosine instead.) What is evaluated and
+exported is the moving average of the weights.
 """
 
 from __future__ import annotations
 
 import copy
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -60,7 +61,15 @@ def numbered_batches(
 
 
 def rate_factor(step: int, options: RunOptions) -> float:
-    """Return the learning rate at a step as a factor of the plateau's."""
+    """Return the learning rate at a step as a factor of the plateau's, or of a cosine's start.
+
+    The cosine is `get_cosine_schedule_with_warmup` of transformers: the very first step has no rate.
+    """
+    if options.schedule == "cosine":
+        if step < options.warm_up:
+            return step / options.warm_up
+        done = (step - options.warm_up) / max(1, options.steps - options.warm_up)
+        return max(0.0, 0.5 * (1 + math.cos(math.pi * done)))
     falling = options.steps * options.fall
     return min(1.0, (step + 1) / options.warm_up, max(0.0, (options.steps - step) / max(1.0, falling)))
 
@@ -142,7 +151,7 @@ def train_network(
     """
     folder.mkdir(parents=True, exist_ok=True)
     averaged = copy.deepcopy(model)
-    state: dict[str, Any] = {"step": 0, "best": -1.0, "waited": 0, "at_once": 0, "losses": {}}
+    state: dict[str, Any] = {"step": 0, "best": -1.0, "waited": 0, "at_once": options.at_once, "losses": {}}
     _go_on(folder, model, averaged, optimiser, options, state)
     curves, events = folder / "curves.csv", open_event_writer(folder, state["step"])
     forget_after(curves, state["step"])
@@ -197,7 +206,8 @@ def train_network(
                 for name, values in (("speed", speed), ("loss", rounded[0]), ("validation", rounded[1])):
                     add_to_events(events, name, values, state["step"])
                 done = done or state["waited"] >= options.patience
-            if time.monotonic() - saved_at > options.save_seconds or done:
+            due = state["step"] % options.save_every == 0 if options.save_every else None
+            if done or (time.monotonic() - saved_at > options.save_seconds if due is None else due):
                 save()
                 saved_at = time.monotonic()
             if record is not None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pmo_assets.pipeline.detection.detect import words_of_image
+from pmo_assets.pipeline.detection.fusion.disjoint import disjoint_choice
 from pmo_assets.pipeline.detection.fusion.image_choice import Proposal, nesting
 from pmo_assets.pipeline.detection.fusion.image_grids import image_grids
 from pmo_assets.pipeline.detection.fusion.panel_choice import agreement
@@ -19,7 +20,6 @@ from pmo_assets.pipeline.detection.fusion.panel_fusion import (
     _seen_in_parts,
     _substance,
     _with_unread,
-    disjoint_choice,
     network_option,
 )
 from pmo_assets.pipeline.detection.fusion.unnamed_panels import are_apart, own_labels, separate

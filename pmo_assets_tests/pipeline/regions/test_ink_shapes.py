@@ -1,4 +1,4 @@
-"""The shape of ink tells rings, boxes, heads, arrows and lines apart, and where they point."""
+"""The ink of a box: what stands out, whatever its size; boxes have it in their corners, circles do not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.regions.ink_shapes import shape_of_ink
+from pmo_assets.pipeline.regions.ink_shapes import has_corners, ink_mask
 
 YELLOW = (255, 255, 0)
 
@@ -15,38 +15,29 @@ def ground(wide: int, tall: int) -> np.ndarray:
     return np.random.default_rng(2).integers(30, 70, (tall, wide, 3), dtype=np.uint8)
 
 
-def test_rings_and_boxes_go_round() -> None:
-    pixels = ground(60, 50)
-    cv2.ellipse(pixels, (30, 25), (28, 23), 0, 0, 360, YELLOW, 2, cv2.LINE_AA)
-    assert shape_of_ink(pixels) == ("circle", None)
-    pixels = ground(60, 50)
-    cv2.rectangle(pixels, (1, 1), (58, 48), YELLOW, 2)
-    assert shape_of_ink(pixels) == ("box", None)
+@pytest.mark.parametrize("factor", [0.3, 1, 4])
+def test_boxes_have_ink_in_their_corners_and_circles_have_none(factor: float) -> None:
+    wide, tall = round(60 * factor), round(50 * factor)
+    line = max(1, round(2 * factor))
+    pixels = ground(wide, tall)
+    cv2.ellipse(pixels, (wide // 2, tall // 2), (wide // 2 - line, tall // 2 - line), 0, 0, 360, YELLOW, line)
+    assert not has_corners(ink_mask(pixels))
+    pixels = ground(wide, tall)
+    cv2.rectangle(pixels, (1, 1), (wide - 2, tall - 2), YELLOW, line)
+    assert has_corners(ink_mask(pixels))
 
 
-@pytest.mark.parametrize(("start", "tip"), [((4, 4), (56, 40)), ((56, 40), (4, 4)), ((4, 40), (56, 10))])
-def test_an_arrow_points_with_its_wide_end(start: tuple[int, int], tip: tuple[int, int]) -> None:
+def test_ink_is_what_stands_out_and_hangs_together() -> None:
     pixels = ground(60, 46)
-    cv2.arrowedLine(pixels, start, tip, YELLOW, 2, cv2.LINE_AA, tipLength=0.25)
-    kind, point = shape_of_ink(pixels)
-    assert kind == "arrow"
-    assert point is not None
-    assert np.hypot(point[0] * 60 - tip[0], point[1] * 46 - tip[1]) < 6
+    cv2.line(pixels, (4, 40), (56, 6), YELLOW, 3)
+    pixels[2, 2] = YELLOW  # a speck
+    mask = ink_mask(pixels)
+    assert mask.shape == (46, 60)
+    assert mask[23, 30]
+    assert not mask[2, 2]
+    assert not mask[:10, :20].any()
 
 
-@pytest.mark.parametrize("mirrored", [False, True])
-def test_a_triangle_points_with_its_sharpest_corner(mirrored: bool) -> None:
-    pixels = ground(50, 40)
-    cv2.fillPoly(pixels, [np.asarray([(2, 20), (46, 4), (46, 36)], np.int32)], YELLOW, cv2.LINE_AA)
-    kind, point = shape_of_ink(np.ascontiguousarray(pixels[:, ::-1]) if mirrored else pixels)
-    assert kind == "arrowhead"
-    assert point is not None
-    assert np.hypot(point[0] * 50 - (47 if mirrored else 2), point[1] * 40 - 20) < 6
-
-
-def test_a_line_is_a_line_and_nothing_is_nothing() -> None:
-    pixels = ground(60, 40)
-    cv2.line(pixels, (2, 4), (57, 36), YELLOW, 2, cv2.LINE_AA)
-    assert shape_of_ink(pixels) == ("line", None)
-    for size in ((1, 1, 3), (3, 40, 3), (90, 2, 3)):
-        assert shape_of_ink(np.zeros(size, np.uint8))[0]
+@pytest.mark.parametrize("size", [(1, 1, 3), (1, 40, 3), (3, 2, 3)])
+def test_any_box_has_a_mask(size: tuple[int, int, int]) -> None:
+    assert ink_mask(np.zeros(size, np.uint8)).ndim == 2

@@ -83,17 +83,21 @@ def test_a_tip_lies_between_the_likely_places_around_the_likeliest() -> None:
 
 
 def test_what_the_reader_says_becomes_a_mark_in_the_picture() -> None:
-    found = FoundBox((0.4, 0.4, 0.6, 0.6), 0.8)
+    found, pixels = FoundBox((0.4, 0.4, 0.6, 0.6), 0.8), np.full((100, 200, 3), 50, np.uint8)
+    cv2.ellipse(pixels, (100, 50), (18, 8), 0, 0, 360, (255, 255, 0), 2)
     shares = np.zeros(8, np.float32)
     shares[[0, 7]] = 0.75, 0.25
-    mark = mark_of_answers(found, shares, pointing(7, 0, 0.9), 200, 100)
+    mark = mark_of_answers(found, shares, pointing(7, 0, 0.9), pixels)
     assert mark.kind == "arrow"
-    assert mark.score == pytest.approx(0.6)
+    assert mark.score == 0.8
     assert mark.tip == pytest.approx(((70 + 60 / 32) / 200, (20 + 7.5 * 60 / 16) / 100))
-    unseen = mark_of_answers(found, shares, pointing(7, 0, 0.2), 200, 100)
+    unseen = mark_of_answers(found, shares, pointing(7, 0, 0.2), pixels)
     assert unseen.tip is None
-    circle = mark_of_answers(found, np.roll(shares, 2), pointing(7, 0, 0.9), 200, 100)
+    circle = mark_of_answers(found, np.roll(shares, 2), pointing(7, 0, 0.9), pixels)
     assert (circle.kind, circle.tip) == ("circle", None)
+    pixels[:] = 50
+    cv2.rectangle(pixels, (80, 40), (119, 59), (255, 255, 0), 2)
+    assert mark_of_answers(found, np.roll(shares, 2), pointing(7, 0, 0.9), pixels).kind == "box"
 
 
 @pytest.mark.parametrize("shape", [(700, 300), (20, 30), (1, 900), (416, 416)])

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
 
-from pmo_assets.pipeline.detection.networks.onnx_detectors import shipped_weights  # noqa: E402
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights  # noqa: E402
 from pmo_assets.training.architectures.export import export_marks  # noqa: E402
 from pmo_assets.training.architectures.mark_network import MarkNetwork, network_of_onnx  # noqa: E402
 

@@ -11,8 +11,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
 pytest.importorskip("onnx", reason="ONNX export needs onnx and onnxscript: make test-models")
 
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights  # noqa: E402
 from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS  # noqa: E402
-from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights  # noqa: E402
+from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session  # noqa: E402
 from pmo_assets.training.architectures.detectors import new_detector  # noqa: E402
 from pmo_assets.training.architectures.export import export_detector  # noqa: E402
 from pmo_assets.training.architectures.restored import module_of_node, restored_detector, with_statistics  # noqa: E402

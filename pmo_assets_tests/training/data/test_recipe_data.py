@@ -81,6 +81,20 @@ def test_the_same_bytes_again_and_what_is_there_stays(folder: Path, tmp_path: Pa
     assert contents(tmp_path) == contents(folder)
 
 
+@pytest.mark.slow
+def test_the_number_of_processes_changes_no_byte(tmp_path: Path) -> None:
+    count = training_data.SHARD_SIZE + 6
+    for workers in (1, 2):
+        list(write_recipe(tmp_path / str(workers), "validation", count, "open-pmc-18m", workers=workers))
+    one, two = (
+        {p.relative_to(root).as_posix(): p.read_bytes() for p in sorted((root / "validation").rglob("*.*"))
+         if p.is_file()}
+        for root in (tmp_path / "1", tmp_path / "2")
+    )  # fmt: skip
+    assert len(one) == 2 * count + 3  # pictures and YOLO's labels; annotations of two shards and of all
+    assert one == two
+
+
 def test_other_figures_are_not_mixed_into_a_folder(folder: Path) -> None:
     with pytest.raises(ValueError, match="other figures"):
         list(write_recipe(folder, "validation", 5, "open-pmc-18m", boxes="content"))

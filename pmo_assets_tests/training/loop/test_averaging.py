@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
 pytest.importorskip("onnx", reason="ONNX export needs onnx and onnxscript: make test-models")
 
-from pmo_assets.pipeline.detection.networks.onnx_detectors import shipped_weights  # noqa: E402
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights  # noqa: E402
 from pmo_assets.training.architectures.detectors import new_detector  # noqa: E402
 from pmo_assets.training.architectures.restored import restored_detector  # noqa: E402
 from pmo_assets.training.data.training_data import write_synthetic_shards  # noqa: E402

@@ -107,6 +107,11 @@ def test_plans_have_the_papers_shares(many: list[CompoundPlan]) -> None:
     assert series["A"] / count == near(0.4, abs=0.03)
     assert series["a"] / count == near(0.4, abs=0.03)
     assert series["number"] / count == near(0.1, abs=0.02)
+    assert series["i"] / count == near(0.1, abs=0.02)
+    lettered = [p.identifiers[0] for p in plain if p.names[0][0] in "aA"]
+    forms = Counter(text.replace("A", "a") for text in lettered)
+    assert set(forms) == {"a", "(a)", "a-1", "a1", "(a-1)", "a-1)", "(a1)", "a1)"}  # of the code, all as likely
+    assert all(number / len(lettered) == near(1 / 8, abs=0.03) for number in forms.values())
     shapes = [p.cell[0] / p.cell[1] for p in many]
     assert min(shapes) == near(1 / 1.5)
     assert max(shapes) == near(1.5)

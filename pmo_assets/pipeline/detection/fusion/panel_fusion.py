@@ -12,6 +12,9 @@ names (`identifier_reading.py`). The parts that the structure cuts and the panel
 This mixture, the structural panels and the network's are three options, of which `panel_choice` takes the one that fits
 the figure best. A panel without an identifier gets the network's, unread, if there is one in it.
 
+A picture without a caption (`FigureView.caption_known`) whose print names as many panels as the network sees is treated
+like one whose caption names them; any other one is split by what is seen (`bare_panels.py`).
+
 `source` of every box says where it came from; edges of the network's panels are moved to those of the picture.
 """
 
@@ -20,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from pmo_assets.pipeline.detection.fusion.bare_panels import bare_panels
+from pmo_assets.pipeline.detection.fusion.disjoint import disjoint_choice
 from pmo_assets.pipeline.detection.fusion.panel_choice import FigureEvidence, Source, judged, scored
 from pmo_assets.pipeline.detection.fusion.unnamed_panels import are_apart, holds_centre, named_by_print, with_further
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, network_panels
@@ -95,9 +98,6 @@ SURELY_READ, CLEAR = 0.8, 0.9
 
 INSIDE, FILLED = 0.9, 0.75
 """Parts of a panel lie in it with this share of their area, and take this share of it together."""
-
-CANDIDATES = 100
-"""Panels that compete at most, the best ones: figures have up to some 30, pictures of noise any number."""
 
 
 def fused_panels(
@@ -295,46 +295,6 @@ def _plausible(box: Box, identifiers: Sequence[PanelDetection], complete: bool) 
     return (0.4 if complete else 0.85, 1.0, 0.3)[min(inside, 2)]
 
 
-def disjoint_choice(boxes: Sequence[Box], values: Sequence[float], touching: float, most: int) -> list[int]:
-    """Return the indices of the disjoint boxes of the highest total value, in order.
-
-    Args:
-        boxes: candidates.
-        values: worth of each; boxes of no value are never chosen.
-        touching: part of the smaller of two boxes up to which both may be chosen.
-        most: number of boxes that may be chosen.
-    """
-    useful = sorted((k for k, value in enumerate(values) if value > 0), key=lambda k: -values[k])[:CANDIDATES]
-    if not useful:
-        return []
-    useful.sort()
-    rivals = [
-        (i, j) for i, a in enumerate(useful) for j, b in enumerate(useful)
-        if i < j and _shared(boxes[a], boxes[b]) > touching
-    ]  # fmt: skip
-    rows = np.zeros((len(rivals) + 1, len(useful)))
-    rows[0] = 1
-    for row, pair in enumerate(rivals, start=1):
-        rows[row, list(pair)] = 1
-    # Imported here: `records.pairing` says why.
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    limits = LinearConstraint(rows, ub=[most, *[1.0] * len(rivals)])
-    solved = milp(
-        [-values[k] for k in useful], integrality=np.ones(len(useful)), bounds=Bounds(0, 1), constraints=limits
-    )
-    # A solver that gives up leaves the best ones that fit, one after the other.
-    if solved.x is None:
-        order = sorted(useful, key=lambda k: -values[k])
-        return sorted(order[k] for k in non_maximum_suppression([boxes[k] for k in order], [values[k] for k in order]))
-    return [k for k, x in zip(useful, solved.x.tolist(), strict=True) if x > 0.5]
-
-
-def _shared(a: Box, b: Box) -> float:
-    """Return the part of the smaller of two boxes that lies in the other one."""
-    return max(covered_fraction(a, b), covered_fraction(b, a))
-
-
 def completed(printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOptions | None = None) -> PrintedNames:
     """Return the names of a figure's panels with places of identifiers that only the network sees."""
     options = options or PanelFusionOptions()
@@ -431,11 +391,17 @@ class EnsemblePanelDetector:
         printed = completed(printed, boxes, self.options)
         return with_further(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
 
+    def _count(self, boxes: NetworkBoxes) -> int:
+        """Return how many panels the network is sure of."""
+        return sum(p.score >= self.options.least for p in network_option(boxes, self.options))
+
     def _fused(
         self, view: FigureView, before: PrintedNames, boxes: NetworkBoxes, plain: Sequence[PanelDetection]
     ) -> list[PanelDetection]:
         """Return panels and identifiers; `plain` are those that structure makes of the names known before."""
         printed = self.known(view, before, boxes)
+        if not view.caption_known and len(printed.names) < max(2, self._count(boxes)):
+            return _with_unread(bare_panels(printed.canvas, boxes), (), boxes, self.options)
         structural = list(plain) if printed is before and plain else structure_panels(view, printed)
         if plain and view.is_live and any(is_word(name) for name in printed.names):
             # The network knows letters: what it takes for a word's place is good for the word, not for cutting.

@@ -10,7 +10,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.input_size import bucket_of, network_input
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for, loading
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
 from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS, network_boxes
 from pmo_assets.pipeline.detection.networks.second_look import joined, tiles_to_see
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
@@ -37,20 +37,11 @@ FIGURE_BYTES = 32 * 2**20
 """Memory to reckon with for one more figure in a batch: twice what it takes on the CPU
 (`benchmarks/detection_speed.py`), because cuDNN works with larger buffers."""
 
+INPUT_SIDE = "input_side"
+"""Metadata of a file: the side of the squares that figures are scaled to; without it `input_size.BUCKETS` hold."""
+
 REMEMBERED = 32
 """Figures whose boxes are kept: more than go into any batch."""
-
-
-def shipped_weights(name: str) -> Path:
-    """Return the path of a file in the package's folder of weights.
-
-    Raises:
-        SystemicError: when the package was built without it.
-    """
-    path = Path(str(files("pmo_assets").joinpath("weights", name)))
-    if not path.is_file():
-        raise SystemicError(f"{path} is missing: `pmo train` makes it, a release of the package has it")
-    return path
 
 
 @lru_cache(maxsize=8)
@@ -139,14 +130,15 @@ class FigureNetwork:
     def __call__(self, views: Sequence[FigureView]) -> list[NetworkBoxes]:
         """Return the boxes per figure, same order; figures of one input size share batches."""
         result: list[NetworkBoxes | None] = [self._remembered(view) for view in views]
-        groups: dict[tuple[int, int], list[int]] = {}
-        for k, view in enumerate(views):
-            if result[k] is None:
-                groups.setdefault(bucket_of(view.pixels.shape[1], view.pixels.shape[0]), []).append(k)
-        if not groups:
+        unseen = [k for k, boxes in enumerate(result) if boxes is None]
+        if not unseen:
             return [boxes for boxes in result if boxes is not None]
         # Loaded before any batch: memory that does not suffice for the network is not a matter of the batch.
         session = self.load()
+        side = int(session.get_modelmeta().custom_metadata_map.get(INPUT_SIDE, 0))
+        groups: dict[tuple[int, int], list[int]] = {}
+        for k in unseen:
+            groups.setdefault(bucket_of(views[k].pixels.shape[1], views[k].pixels.shape[0], side), []).append(k)
         for bucket, members in groups.items():
             found = self.batches([views[k].pixels for k in members], partial(self._run, session, bucket))
             for k, boxes in zip(members, found, strict=True):

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.mark_input import mark_input, second_look
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
-from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
+from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session
 
 MARKS_FILE = "mark_classifier.onnx"
 """File of the shipped weights in `pmo_assets/weights`."""

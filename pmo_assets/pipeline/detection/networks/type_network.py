@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
-from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
+from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session
 from pmo_assets.pipeline.detection.networks.type_input import TYPE_SIDE, type_input
 from pmo_assets.records.modalities import MODALITIES
 from pmo_assets.records.stores import SystemicError

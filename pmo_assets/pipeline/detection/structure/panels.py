@@ -6,7 +6,8 @@ Order of evidence:
    identifiers that are read.
 2. Identifiers with a known place: the figure is cut at gutters until every part holds one identifier.
 3. Only the number of names is known: as 1, or that many parts by the best crossings.
-4. Neither: the whole figure is one panel (annotation guide: one panel when the figure has no identifiers).
+4. Neither: the whole figure is one panel (annotation guide: one panel when the figure has no identifiers); without a
+   caption (`FigureView.caption_known`), what clear gutters part (`bare_parts.py`).
 
 A colour scale beside the panels is left out first (`colour_scales.py`).
 
@@ -26,6 +27,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pmo_assets.pipeline.detection.structure.bare_parts import bare_parts
 from pmo_assets.pipeline.detection.structure.colour_scales import without_scales
 from pmo_assets.pipeline.detection.structure.gutters import (
     QUALITY,
@@ -54,6 +56,9 @@ FLAT_SHARE = 0.8
 
 SPECK = 0.02
 """Bitmaps smaller than this (both sides, fraction of the figure) are glyph pictures or bullets."""
+
+BARE = 0.6
+"""Score of what clear gutters part in a picture without a caption."""
 
 UNSEPARATED = 0.5
 """Score of the whole figure as one panel when the caption names several."""
@@ -404,7 +409,10 @@ def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> l
     tall, wide = canvas.ink.shape
     if len(names) < 2:
         identifiers = [identifier_detection(p[0], n, canvas) for n, p in zip(names, found, strict=True) if p]
-        return [figure_panel(0.95), *identifiers]
+        bare = [] if view.caption_known else bare_parts(canvas)
+        if len(bare) >= 2:
+            return [*(PanelDetection("panel", box, BARE, "gutter") for box in bare), *identifiers]
+        return [figure_panel(0.95 if view.caption_known else UNSEPARATED), *identifiers]
     places = {i: [p.rect for p in found[i]] for i in range(len(names)) if found[i]}
     identifiers = [identifier_detection(found[i][0], names[i], canvas) for i in places]
     if len(places) >= 2:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pmo_assets.pipeline.detection.fusion.disjoint import disjoint_choice
 from pmo_assets.pipeline.detection.fusion.panel_fusion import (
     EnsemblePanelDetector,
     completed,
-    disjoint_choice,
     fused_panels,
 )
 from pmo_assets.pipeline.detection.structure.gutters import canvas_of

@@ -12,12 +12,8 @@ import onnxruntime
 import pytest
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
-from pmo_assets.pipeline.detection.networks.onnx_detectors import (
-    DETECTOR_FILE,
-    FigureNetwork,
-    onnx_session,
-    shipped_weights,
-)
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
+from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE, FigureNetwork, onnx_session
 from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_FILE, OnnxMarkNetwork
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.stores import SystemicError

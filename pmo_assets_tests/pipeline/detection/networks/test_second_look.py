@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,9 @@ class Session:
 
     def __init__(self) -> None:
         self.inputs: list[tuple[int, ...]] = []
+
+    def get_modelmeta(self) -> Any:
+        return SimpleNamespace(custom_metadata_map={})
 
     def run(self, names: list[str], inputs: dict[str, Any]) -> list[np.ndarray]:
         import cv2

@@ -12,7 +12,7 @@ import pytest
 
 from pmo_assets.pipeline.detection.image_types.decision import type_shares_of
 from pmo_assets.pipeline.detection.networks import type_network
-from pmo_assets.pipeline.detection.networks.onnx_detectors import shipped_weights
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
 from pmo_assets.pipeline.detection.networks.type_input import LOOKED_AT, TYPE_SIDE, reduced_picture, type_input
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_FILE, OnnxTypeNetwork
 from pmo_assets.records.image_types import IMAGE_TYPES

@@ -1,0 +1,142 @@
+"""Group `instructions`: what panels' words say is visible, questions with answers that rest on it, and verdicts."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+from pmo_assets.defs import checks
+from pmo_assets.defs.made import Made
+from pmo_assets.defs.stage_table import stage_table
+from pmo_assets.pipeline.instructions.checks import discarded_by
+from pmo_assets.pipeline.instructions.phrasings import number_of
+from pmo_assets.records.instructions import INSTRUCTION_KINDS
+from pmo_assets.tables.instructions import verdicts_of_row
+
+VERBATIM_CUES = "verbatim"
+"""Name of the check that cues stand in their texts where a row says."""
+
+JUDGED = "judged"
+"""Name of the check that every instruction has verdicts."""
+
+_SHOWN_OF_KIND = 6
+
+
+def _tally(values: Sequence[Any]) -> dg.MetadataValue:
+    return dg.MetadataValue.json({str(name): count for name, count in sorted(Counter(values).items())})
+
+
+def misplaced_cues(
+    rows: Sequence[Mapping[str, Any]], subcaptions: Mapping[str, str], mentions: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return the cues that do not stand in their text where their row says: panel and words.
+
+    Args:
+        rows: of `cues`.
+        subcaptions: by panel.
+        mentions: texts of the mentions by panel.
+    """
+    wrong = []
+    for row in rows:
+        name = row["panel_id"]
+        for cue in (*row["scenes"], *row["context"]):
+            number = cue["mention"]
+            text = subcaptions.get(name, "") if number is None else (mentions.get(name) or ())[number]
+            if text[cue["start"] : cue["end"]] != cue["text"]:
+                wrong.append(f"{name}: {cue['text'][:60]}")
+    return wrong
+
+
+def _cues_result(made: Made) -> dg.AssetCheckResult:
+    key = ("article_id", "image_cluster_id", "ordinal")
+    words = {tuple(row[:3]): row[3] or "" for row in made.tables["reviewed_panels"].select(*key, "subcaption").rows()}
+    subcaptions = {row["panel_id"]: words.get(tuple(row[name] for name in key), "") for row in made.rows}
+    told = made.tables["panel_summaries"].select("panel_id", "mentions").iter_rows()
+    wrong = misplaced_cues(made.rows, subcaptions, {name: [cell["text"] for cell in cells] for name, cells in told})
+    return dg.AssetCheckResult(
+        check_name=VERBATIM_CUES,
+        passed=not wrong,
+        metadata={"wrong": len(wrong), "examples": dg.MetadataValue.json(wrong[:20])},
+    )
+
+
+cues = stage_table(
+    "cues",
+    checks=[
+        checks.panel_rows(),
+        checks.BatchCheck(VERBATIM_CUES, "Every cue stands in its text where its row says.", _cues_result),
+    ],
+    summary=lambda made: {
+        "panels": len(made.rows),
+        "panels_with_scenes": sum(bool(row["scenes"]) for row in made.rows),
+        "scenes": sum(len(row["scenes"]) for row in made.rows),
+        "context": _tally([cue["kind"] for row in made.rows for cue in row["context"]]),
+    },
+)
+
+cue_scores = stage_table(
+    "cue_scores",
+    summary=lambda made: {
+        "panels": len(made.rows),
+        "kept": sum(row["is_kept"] for row in made.rows),
+        "for_reasoning": sum(row["for_reasoning"] for row in made.rows),
+        **{name: _tally([row[name] for row in made.rows]) for name in ("quality", "difficulty", "relevance")},
+    },
+)
+
+
+def random_page(rows: Sequence[Mapping[str, Any]], count: int = _SHOWN_OF_KIND) -> str:
+    """Return some instructions of each kind with their evidence, as Markdown; which ones, a hash decides.
+
+    Args:
+        rows: of `instructions`.
+        count: of each kind.
+    """
+    lines = ["| kind | panel | messages | evidence |", "| --- | --- | --- | --- |"]
+    for kind in INSTRUCTION_KINDS:
+        own = [row for row in rows if row["kind"] == kind]
+        own.sort(key=lambda row: number_of(row["panel_id"], row["number"]))
+        for row in own[:count]:
+            said = " ".join(f"**{turn['role']}:** {turn['content']}" for turn in row["messages"])
+            shown = "; ".join(item["text"] for item in row["evidence"])
+            lines.append(f"| {kind} | {row['panel_id']} | {_cell(said)} | {_cell(shown)} |")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")[:600]
+
+
+instructions = stage_table(
+    "instructions",
+    summary=lambda made: {
+        "instructions": len(made.rows),
+        "panels": len({row["panel_id"] for row in made.rows}),
+        "kinds": _tally([row["kind"] for row in made.rows]),
+        "topics": _tally([row["topic"] for row in made.rows]),
+        "makers": _tally([row["maker"] for row in made.rows]),
+        "preview": dg.MetadataValue.md(random_page(made.rows)),
+    },
+)
+
+
+def _judged_result(made: Made) -> dg.AssetCheckResult:
+    asked = made.tables["instructions"].height
+    left = len(made.rows)
+    return dg.AssetCheckResult(
+        check_name=JUDGED,
+        passed=left == asked or bool(made.rejections),
+        metadata={"instructions": asked, "judged": left},
+    )
+
+
+verdicts = stage_table(
+    "verdicts",
+    checks=[checks.BatchCheck(JUDGED, "Every instruction has verdicts.", _judged_result)],
+    summary=lambda made: {
+        "instructions": len(made.rows),
+        "kept": sum(row["is_kept"] for row in made.rows),
+        "discarded_by": dg.MetadataValue.json(discarded_by(verdicts_of_row(row) for row in made.rows)),
+    },
+)

@@ -1,0 +1,146 @@
+"""Embeddings of a release by an encoder, in the form that `pmo encode evaluate` reads."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import PIL.Image
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pmo_assets.encoders.encoder_mark import ENCODER_KEY, NAME_KEY
+from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
+from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
+from pmo_assets.encoders.evaluation.evaluate import evaluate_retrieval
+from pmo_assets.encoders.evaluation.pairs import paired, read_pairs
+from pmo_assets.encoders.examples.units import Examples, ExamplesError, Unit, shown
+from pmo_assets.encoders.networks.dual_encoder import DualEncoder
+from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel
+from pmo_assets.system.aside import path_aside
+
+AT_ONCE: Final = 32
+"""Pictures or texts that are embedded together."""
+
+Tell = Callable[[str, int, int], None]
+"""Is told what is done, how many of how many."""
+
+
+def embed_examples(
+    encoder: DualEncoder, examples: Examples, out: Path, *, device: str = "cpu", tell: Tell = lambda *_: None
+) -> dict[str, int]:
+    """Write the embeddings of all units' pictures and texts, whole or not at all; return how many of each.
+
+    Args:
+        encoder: an encoder, as it is.
+        examples: units of any levels.
+        out: Parquet {id, kind, level, embedding}: the id of a picture is its unit's name, that of a text its pair_id.
+        device: cpu or cuda.
+        tell: is told of the progress.
+
+    Raises:
+        ExamplesError: if there is nothing to embed, or a picture is broken.
+        OSError: if it cannot be written.
+    """
+    if not len(examples):
+        raise ExamplesError("there are no pairs to embed")
+    encoder.model.to(device)
+    encoder.set_training(False)
+    schema = pa.schema(
+        [
+            ("id", pa.string()),
+            ("kind", pa.string()),
+            ("level", pa.string()),
+            ("embedding", pa.list_(pa.float32(), encoder.dimensions)),
+        ],
+        metadata={ENCODER_KEY: encoder_digest(encoder).encode(), NAME_KEY: encoder.name.encode()},
+    )
+    counts = {"image": 0, "text": 0}
+    with path_aside(out) as aside, pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+        for level, units in examples.units.items():
+            for kind, names, rows in _blocks(encoder, units, device, level, tell):
+                columns = [
+                    pa.array(names, pa.string()),
+                    pa.array([kind] * len(names), pa.string()),
+                    pa.array([level] * len(names), pa.string()),
+                    pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), encoder.dimensions),
+                ]
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+                counts[kind] += len(names)
+    return counts
+
+
+def encoder_digest(encoder: DualEncoder) -> str:
+    """Return what stands for an encoder's towers."""
+    return f"{encoder.digest(encoder.image)}-{encoder.digest(encoder.text)}-{_heads(encoder)}"
+
+
+def _heads(encoder: DualEncoder) -> str:
+    found = hashlib.sha256()
+    for tower in (encoder.image, encoder.text):
+        for value in tower.head.state_dict().values():
+            found.update(value.detach().cpu().contiguous().numpy().tobytes())
+    return found.hexdigest()[:24]
+
+
+def _blocks(
+    encoder: DualEncoder, units: Sequence[Unit], device: str, level: PairLevel, tell: Tell
+) -> Iterator[tuple[str, list[str], NDArray[np.float32]]]:
+    texts = [item for unit in units for own in unit.texts.values() for item in own]
+    with torch.inference_mode():
+        for start in range(0, len(units), AT_ONCE):
+            part = units[start : start + AT_ONCE]
+            pixels = torch.stack([encoder.pixels(shown(unit)) for unit in part])
+            yield "image", [unit.name for unit in part], _rows(encoder.model.encode_image(pixels.to(device)))
+            tell(f"{level}: pictures", min(start + AT_ONCE, len(units)), len(units))
+        for start in range(0, len(texts), AT_ONCE):
+            chosen = texts[start : start + AT_ONCE]
+            tokens = encoder.token_batch([encoder.tokens(text) for _, text in chosen])
+            yield "text", [name for name, _ in chosen], _rows(encoder.model.encode_text(tokens.to(device)))
+            tell(f"{level}: texts", min(start + AT_ONCE, len(texts)), len(texts))
+
+
+def retrieval_in_test(embeddings: Path, release: Path) -> dict[str, float]:
+    """Return recall@10 on the test articles of each level that has some, both directions, with its candidates."""
+    numbers: dict[str, float] = {}
+    for level in PAIR_LEVELS:
+        try:
+            task = paired(
+                read_embedding_table(embeddings, "image", level),
+                read_embedding_table(embeddings, "text", level),
+                read_pairs(release, level, split="test"),
+            )
+        except EmbeddingsError:  # no pairs of this level
+            continue
+        found = evaluate_retrieval(task.images.embeddings, task.texts.embeddings, task.right)
+        for name, side in zip(("image_to_text", "text_to_image"), found, strict=True):
+            numbers[f"test_{level}_{name}_recall_at_10"] = side.recall_at_10
+            numbers[f"test_{level}_{name}_candidates"] = float(side.candidates)
+    return numbers
+
+
+def embed_pictures_and_texts(
+    encoder: DualEncoder, pictures: Sequence[PIL.Image.Image], texts: Sequence[str]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return embeddings of PIL pictures (n, d) and of texts (m, d), each without the others in memory."""
+    encoder.set_training(False)
+    empty = np.zeros((0, encoder.dimensions), dtype=np.float32)
+    images, words = [empty], [empty]
+    with torch.inference_mode():
+        for start in range(0, len(pictures), AT_ONCE):
+            pixels = torch.stack([encoder.pixels(item) for item in pictures[start : start + AT_ONCE]])
+            images.append(_rows(encoder.model.encode_image(pixels)))
+        for start in range(0, len(texts), AT_ONCE):
+            rows = [encoder.tokens(text) for text in texts[start : start + AT_ONCE]]
+            words.append(_rows(encoder.model.encode_text(encoder.token_batch(rows))))
+    return np.concatenate(images), np.concatenate(words)
+
+
+def _rows(found: Tensor) -> NDArray[np.float32]:
+    return np.ascontiguousarray(found.float().cpu().numpy())

@@ -1,0 +1,34 @@
+"""The mark of an encoder in files of its embeddings: cosines between two encoders' embeddings mean nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
+from pmo_assets.storage.foreign_parquet import ForeignParquet
+
+ENCODER_KEY: Final = b"pmo.encoder"
+"""Metadata of the Parquet file: the digest of the encoder that made it."""
+
+NAME_KEY: Final = b"pmo.encoder_name"
+"""Its name, for people."""
+
+
+def need_one_encoder(images: Path, texts: Path) -> None:
+    """Raise if two files say that different encoders made them; a file that says nothing is believed.
+
+    Raises:
+        EmbeddingsError: naming both.
+    """
+    marks = []
+    for path in (images, texts):
+        with ForeignParquet(path) as file:
+            found = file.schema_arrow.metadata or {}
+        marks.append((found.get(ENCODER_KEY), found.get(NAME_KEY, b"another encoder").decode(errors="replace")))
+    (one, one_name), (other, other_name) = marks
+    if one is not None and other is not None and one != other:
+        raise EmbeddingsError(
+            f"{images.name} is by {one_name} and {texts.name} by {other_name}, or by other weights of it: embed both "
+            "by one encoder (`pmo encode embed`)"
+        )

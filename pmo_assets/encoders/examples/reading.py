@@ -1,0 +1,212 @@
+"""Reading of units: a release's pairs from Parquet, or tar shards of pairs; pictures are read as they are asked for."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+import pmo_assets
+from pmo_assets.encoders.examples.units import (
+    Examples,
+    ExamplesError,
+    Picture,
+    Unit,
+    joined,
+    split_by_article,
+)
+from pmo_assets.loading import Release, ReleaseError
+from pmo_assets.loading.typed_rows import Split
+from pmo_assets.records.geometry import as_box
+from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel, PictureConfig
+
+_COLUMNS: Final = (
+    "pair_id", "level", "text_kind", "text", "confidence", "picture_config", "picture_row", "box", "article_id",
+    "figure_id", "panel_id", "region_id", "split",
+)  # fmt: skip
+
+_NAME: Final[Mapping[str, str]] = {"figure": "figure_id", "panel": "panel_id", "region": "region_id"}
+
+MOST_JSON_BYTES: Final = 16 << 20
+"""A picture's texts in a tar; more is no sample of a release."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasePicture:
+    """A row of a release with a picture."""
+
+    release: Release = field(repr=False)
+    config: PictureConfig
+    split: Split
+    row: int
+
+    def read(self) -> bytes:
+        """Return the file.
+
+        Raises:
+            ReleaseError: if there is none.
+        """
+        content = self.release.picture_in_split(self.config, self.split, self.row)
+        if content is None:
+            raise ReleaseError(f"row {self.row} of {self.config} in {self.split} has pairs, but no picture")
+        return content
+
+
+@dataclass(frozen=True, slots=True)
+class TarPicture:
+    """A member of a tar, by its place."""
+
+    tar: Path
+    offset: int
+    size: int
+
+    def read(self) -> bytes:
+        """Return the file.
+
+        Raises:
+            OSError: if the tar cannot be read.
+        """
+        with self.tar.open("rb") as stream:
+            stream.seek(self.offset)
+            return stream.read(self.size)
+
+
+def read_examples(
+    places: Sequence[Path | str],
+    split: Split | None,
+    levels: Collection[PairLevel] = PAIR_LEVELS,
+    min_confidence: float = 0.0,
+) -> Examples:
+    """Return the units of releases and folders of tar shards.
+
+    Args:
+        places: each a release (`pmo_assets.load`; `s3://…`, too), or a folder that `pmo release webdataset --config
+            pairs` wrote.
+        split: one split; all if None.
+        levels: that are wanted.
+        min_confidence: units whose texts are theirs with a smaller confidence are left out; figures have none.
+
+    Raises:
+        ExamplesError: if a place has no pairs.
+        ReleaseError: if a release cannot be read.
+    """
+    return joined(_read(place, split, levels, min_confidence) for place in places)
+
+
+def read_training_examples(
+    places: Sequence[Path | str], levels: Collection[PairLevel], min_confidence: float = 0.0
+) -> tuple[Examples, Examples]:
+    """Return units to train on, and those to choose weights by: a tenth of the articles where there is no such split.
+
+    Raises:
+        ExamplesError: if there are no pairs, or only those of one article.
+    """
+    learn, choose = (read_examples(places, split, levels, min_confidence) for split in _TRAINING_SPLITS)
+    if not len(learn):
+        raise ExamplesError(f"the training split of {', '.join(map(str, places))} has no pairs of {', '.join(levels)}")
+    return (learn, choose) if len(choose) else split_by_article(learn)
+
+
+_TRAINING_SPLITS: Final[tuple[Split, ...]] = ("train", "validation")
+
+
+def _read(place: Path | str, split: Split | None, levels: Collection[PairLevel], min_confidence: float) -> Examples:
+    folder = None if str(place).startswith("s3:/") else Path(place)
+    tars = sorted(folder.glob("*.tar")) if folder is not None and folder.is_dir() else []
+    if tars:
+        rows: Iterable[dict[str, Any]] = _tar_rows([tar for tar in tars if split in (None, tar.name.split("-")[0])])
+        looks: Mapping[str, str] = {}
+    else:
+        rows, looks = _release_rows(place, split)
+    units, unsure = _units(rows, looks, levels, min_confidence)
+    notes = [f"{unsure:,} units of {place} have a confidence below {min_confidence:g}"] if unsure else []
+    return Examples(units, tuple(notes))
+
+
+def _release_rows(place: Path | str, split: Split | None) -> tuple[Iterator[dict[str, Any]], dict[str, str]]:
+    release = pmo_assets.load(place)
+    try:
+        pairs = release.pairs
+    except ReleaseError as error:
+        raise ExamplesError(f"{place} has no pairs to train on: {error}") from error
+    if not len(pairs):
+        raise ExamplesError(f"{place} has no pairs to train on (data/pairs is empty)")
+    wanted = pairs if split is None else pairs.filter(split=split)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for start in range(0, len(wanted), _AT_ONCE):
+            for row in wanted[start : start + _AT_ONCE].to_arrow(_COLUMNS).to_pylist():
+                picture = ReleasePicture(release, row["picture_config"], row["split"], row["picture_row"])
+                yield {**row, "picture": picture}
+
+    table = release.lazy("panels").select("panel_id", "duplicate_group").filter(pl.col("duplicate_group").is_not_null())
+    groups = table.collect()
+    return rows(), dict(zip(groups["panel_id"], groups["duplicate_group"], strict=True))
+
+
+_AT_ONCE: Final = 10_000
+
+
+def _tar_rows(tars: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    """Yield the pairs of tar shards, each with the place of its picture.
+
+    Raises:
+        ExamplesError: if a tar is damaged, or none of pairs.
+    """
+    for tar in tars:
+        pictures: dict[str, TarPicture] = {}
+        try:
+            with tarfile.open(tar, "r:") as members:
+                for member in members:
+                    key, _, extension = member.name.partition(".")
+                    if extension in ("png", "webp"):
+                        pictures[key] = TarPicture(tar, member.offset_data, member.size)
+                    elif extension == "json" and member.isreg() and member.size <= MOST_JSON_BYTES:
+                        stream = members.extractfile(member)
+                        facts = json.loads(stream.read()) if stream else {}
+                        shared = {name: value for name, value in facts.items() if name != "pairs"}
+                        for pair in facts["pairs"]:
+                            yield {**shared, **pair, "picture": pictures[key]}
+                    members.members = []  # type: ignore[attr-defined]  # else every header stays in memory
+        except (tarfile.TarError, ValueError, KeyError, TypeError) as error:
+            raise ExamplesError(
+                f"{tar} is no whole tar of pairs (pmo release webdataset --config pairs): {error or type(error)}"
+            ) from error
+
+
+def _units(
+    rows: Iterable[dict[str, Any]], looks: Mapping[str, str], levels: Collection[PairLevel], min_confidence: float
+) -> tuple[dict[PairLevel, list[Unit]], int]:
+    """Return units with all their texts, in the order in which they first occur, and how many were not sure enough."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        if row["level"] not in levels:
+            continue
+        entry = found.setdefault((row["level"], row[_NAME[row["level"]]]), {"row": row, "texts": {}})
+        entry["texts"].setdefault(row["text_kind"], []).append((row["pair_id"], row["text"]))
+    units: dict[PairLevel, list[Unit]] = {level: [] for level in levels}
+    unsure: Counter[str] = Counter()
+    for (level, name), entry in found.items():
+        row, picture = entry["row"], entry["row"]["picture"]
+        assert isinstance(picture, ReleasePicture | TarPicture)
+        confidence = row["confidence"]
+        if confidence is not None and confidence < min_confidence:
+            unsure[level] += 1
+            continue
+        units[level].append(  # type: ignore[index]
+            Unit(
+                level, name, int(row["article_id"]), row["figure_id"], row["panel_id"], looks.get(name, name),  # type: ignore[arg-type]
+                _checked(picture), as_box(row["box"]), entry["texts"], confidence,
+            )
+        )  # fmt: skip
+    return units, sum(unsure.values())
+
+
+def _checked(picture: ReleasePicture | TarPicture) -> Picture:
+    return picture

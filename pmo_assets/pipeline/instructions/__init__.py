@@ -1,0 +1,1 @@
+"""Instructions about panels: cues, their scores, questions with answers, and verdicts on them."""

@@ -1,0 +1,47 @@
+"""Stages of the group `instructions`: cues of panels, their scores, questions with answers, verdicts on them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pmo_assets.pipeline.instructions.steps import (
+    ask_about_article,
+    judge_article_instructions,
+    load_questions,
+    score_article_cues,
+    separate_article_cues,
+)
+from pmo_assets.records.stages import Stage
+
+GROUP: Final = "instructions"
+
+_WORDS: Final = ("figures", "reviewed_panels", "panel_summaries", "panel_entities")
+_EVIDENCE: Final = (*_WORDS, "panel_modality", "marks", "region_phrases", "regions", "cues")
+
+STAGES: Final = (
+    Stage("cues", GROUP, separate_article_cues, reads=_WORDS, prepare=load_questions, goes_on=True),
+    Stage(
+        "cue_scores",
+        GROUP,
+        score_article_cues,
+        reads=[*_WORDS, "region_phrases", "cues"],
+        prepare=load_questions,
+        goes_on=True,
+    ),
+    Stage(
+        "instructions",
+        GROUP,
+        ask_about_article,
+        reads=[*_EVIDENCE, "cue_scores"],
+        prepare=load_questions,
+        goes_on=True,
+    ),
+    Stage(
+        "verdicts",
+        GROUP,
+        judge_article_instructions,
+        reads=[*_EVIDENCE, "instructions"],
+        prepare=load_questions,
+        goes_on=True,
+    ),
+)

@@ -1,0 +1,224 @@
+"""Steps of the group `instructions`: cues, their scores, questions with answers, and verdicts.
+
+A step takes rows of tables and gives a `StepOutput`. A worker process runs it for one article; `pmo article` and a
+notebook call it, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pmo_assets.pipeline.assembly.steps import panel_key
+from pmo_assets.pipeline.context.entities import load_terms
+from pmo_assets.pipeline.instructions.case import CuedCase, PanelCase, panel_case
+from pmo_assets.pipeline.instructions.checks import is_kept, verdicts
+from pmo_assets.pipeline.instructions.cues import panel_cues
+from pmo_assets.pipeline.instructions.dialogues import conversation, reasoning
+from pmo_assets.pipeline.instructions.phrasings import load_phrasings
+from pmo_assets.pipeline.instructions.scores import cue_score
+from pmo_assets.pipeline.instructions.templates import short_questions
+from pmo_assets.records.instructions import Instruction
+from pmo_assets.records.step_output import Row, StepOutput, for_each_figure
+from pmo_assets.tables.instructions import (
+    cues_of_row,
+    cues_row,
+    instruction_of_row,
+    instruction_row,
+    score_of_row,
+    score_row,
+    verdicts_row,
+)
+from pmo_assets.tables.panels import panels_by_figure
+
+Rows = Sequence[Mapping[str, Any]]
+"""An article's rows of a table."""
+
+
+def load_questions() -> None:
+    """Read the lexicon and the phrasings; a worker does it before its first article.
+
+    Raises:
+        SystemicError: the package's data cannot be read.
+    """
+    load_terms()
+    load_phrasings()
+
+
+def separate_article_cues(
+    figures: Rows, reviewed_panels: Rows, panel_summaries: Rows, panel_entities: Rows
+) -> StepOutput:
+    """Tell what each panel's words say is visible apart from what they add: rows of `cues`.
+
+    Args:
+        figures: the article's rows of `figures`.
+        reviewed_panels: its rows of that table.
+        panel_summaries: its rows of that table, with the mentions; a figure without keeps the cues of its subcaptions.
+        panel_entities: its rows of that table.
+    """
+    cases = _Cases(reviewed_panels, {"panel_summaries": panel_summaries, "panel_entities": panel_entities})
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        return [cues_row(key, panel_cues(case)) for key, case in cases.of(figure)]
+
+    return for_each_figure(figures, "cues", rows)
+
+
+def score_article_cues(
+    figures: Rows,
+    reviewed_panels: Rows,
+    panel_summaries: Rows,
+    panel_entities: Rows,
+    region_phrases: Rows,
+    cues: Rows,
+) -> StepOutput:
+    """Score the cues of each panel: rows of `cue_scores`.
+
+    Args:
+        figures: the article's rows of `figures`.
+        reviewed_panels: its rows of that table.
+        panel_summaries: its rows of that table.
+        panel_entities: its rows of that table.
+        region_phrases: its rows of that table: whether the words name marks.
+        cues: its rows of that table.
+    """
+    tables = {
+        "panel_summaries": panel_summaries, "panel_entities": panel_entities, "region_phrases": region_phrases,
+    }  # fmt: skip
+    cases, found = _Cases(reviewed_panels, tables), _by_panel(cues)
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        return [
+            score_row(key, cue_score(CuedCase(case, cues_of_row(found[key["panel_id"]]))))
+            for key, case in cases.of(figure)
+            if key["panel_id"] in found
+        ]
+
+    return for_each_figure(figures, "cue_scores", rows)
+
+
+def ask_about_article(
+    figures: Rows,
+    reviewed_panels: Rows,
+    panel_summaries: Rows,
+    panel_entities: Rows,
+    panel_modality: Rows,
+    marks: Rows,
+    region_phrases: Rows,
+    regions: Rows,
+    cues: Rows,
+    cue_scores: Rows,
+) -> StepOutput:
+    """Ask about each panel whose cues are kept, and answer from the evidence: rows of `instructions`.
+
+    Args:
+        figures: the article's rows of `figures`.
+        reviewed_panels: its rows of that table.
+        panel_summaries: its rows of that table.
+        panel_entities: its rows of that table.
+        panel_modality: its rows of that table.
+        marks: its rows of that table.
+        region_phrases: its rows of that table.
+        regions: its rows of that table.
+        cues: its rows of that table.
+        cue_scores: its rows of that table.
+    """
+    tables = {
+        "panel_summaries": panel_summaries, "panel_entities": panel_entities, "panel_modality": panel_modality,
+        "marks": marks, "region_phrases": region_phrases, "regions": regions,
+    }  # fmt: skip
+    cases, found, scores = _Cases(reviewed_panels, tables), _by_panel(cues), _by_panel(cue_scores)
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        made: list[Row] = []
+        for key, case in cases.of(figure):
+            name = key["panel_id"]
+            if name not in found or name not in scores or not (score := score_of_row(scores[name])).is_kept:
+                continue
+            cued = CuedCase(case, cues_of_row(found[name]))
+            short = short_questions(cued)
+            every: list[Instruction] = [*short, *conversation(cued, short), *reasoning(cued, score)]
+            made += [instruction_row(key, number, item) for number, item in enumerate(every)]
+        return made
+
+    return for_each_figure(figures, "instructions", rows)
+
+
+def judge_article_instructions(
+    figures: Rows,
+    reviewed_panels: Rows,
+    panel_summaries: Rows,
+    panel_entities: Rows,
+    panel_modality: Rows,
+    marks: Rows,
+    region_phrases: Rows,
+    regions: Rows,
+    cues: Rows,
+    instructions: Rows,
+) -> StepOutput:
+    """Hold each instruction against the evidence: rows of `verdicts`.
+
+    Args:
+        figures: the article's rows of `figures`.
+        reviewed_panels: its rows of that table.
+        panel_summaries: its rows of that table.
+        panel_entities: its rows of that table.
+        panel_modality: its rows of that table.
+        marks: its rows of that table.
+        region_phrases: its rows of that table.
+        regions: its rows of that table.
+        cues: its rows of that table.
+        instructions: its rows of that table.
+    """
+    tables = {
+        "panel_summaries": panel_summaries, "panel_entities": panel_entities, "panel_modality": panel_modality,
+        "marks": marks, "region_phrases": region_phrases, "regions": regions,
+    }  # fmt: skip
+    cases, found = _Cases(reviewed_panels, tables), _by_panel(cues)
+    asked: dict[str, list[Mapping[str, Any]]] = {}
+    for row in instructions:
+        asked.setdefault(row["panel_id"], []).append(row)
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        made: list[Row] = []
+        for key, case in cases.of(figure):
+            own = asked.get(key["panel_id"], [])
+            if not own:
+                continue
+            cued = CuedCase(case, cues_of_row(found[key["panel_id"]]))
+            for row in own:
+                said = verdicts(cued, instruction_of_row(row))
+                made.append(verdicts_row(row, is_kept(said), said))
+        return made
+
+    return for_each_figure(figures, "verdicts", rows)
+
+
+_PARTS: Final = {
+    "panel_summaries": "summary", "panel_entities": "entities", "panel_modality": "modality", "marks": "marks",
+    "region_phrases": "phrases", "regions": "regions",
+}  # fmt: skip
+"""What each table is to `panel_case`."""
+
+
+class _Cases:
+    """An article's panels with the evidence that its tables have of each."""
+
+    def __init__(self, reviewed_panels: Rows, tables: Mapping[str, Rows]) -> None:
+        self._panels = panels_by_figure(reviewed_panels)
+        self._tables = {_PARTS[name]: _by_panel(rows) for name, rows in tables.items()}
+
+    def of(self, figure: Mapping[str, Any]) -> list[tuple[Row, PanelCase]]:
+        """Return the key and the evidence of each panel of a figure."""
+        own = self._panels.get(figure["image_cluster_id"], [])
+        ratio = figure["width"] / figure["height"] if figure["height"] else 1.0
+        made = []
+        for panel in own:
+            key = panel_key(figure, panel)
+            parts = {part: rows.get(key["panel_id"]) for part, rows in self._tables.items()}
+            made.append((key, panel_case(panel, key, panels=len(own), ratio=ratio, **parts)))
+        return made
+
+
+def _by_panel(rows: Rows) -> dict[str, Mapping[str, Any]]:
+    return {row["panel_id"]: row for row in rows}

@@ -1,0 +1,95 @@
+"""Batches are a function of seed and number; each pass shows each unit once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pmo_assets.encoders.examples.reading import read_examples
+from pmo_assets.encoders.examples.units import Examples, ExamplesError
+from pmo_assets.encoders.training.recipes import Recipe, read_recipe
+from pmo_assets.encoders.training.sampling import BLOCK, WINDOW, Sampler, mixed_order
+from pmo_assets_tests.encoders.tiny import recipe_toml
+
+
+def recipe(tmp_path: Path, **changes: str) -> Recipe:
+    (tmp_path / "r.toml").write_text(recipe_toml(tmp_path, **changes))
+    return read_recipe(str(tmp_path / "r.toml"))
+
+
+@pytest.fixture(scope="module")
+def examples(pairs_release: Path) -> Examples:
+    return read_examples([pairs_release], "train")
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 1000, 3 * BLOCK * WINDOW + 5])
+def test_an_order_has_each_once_and_keeps_neighbours_near(count: int) -> None:
+    order = mixed_order(count, (0, 1))
+    assert sorted(order.tolist()) == list(range(count))
+    assert (order != mixed_order(count, (0, 2))).any() or count == 1
+    blocks = order // BLOCK
+    for start in range(0, count, BLOCK * WINDOW):
+        assert len(set(blocks[start : start + BLOCK * WINDOW].tolist())) <= 2 * WINDOW  # a slice may lie in two windows
+
+
+def test_levels_take_turns(examples: Examples, tmp_path: Path) -> None:
+    sampler = Sampler(examples, recipe(tmp_path))
+    for number, level in enumerate(("figure", "panel", "region") * 2):
+        counted = [entry.unit.level for entry in sampler.batch(number) if entry.counted]
+        assert set(counted) == {level}
+
+
+def test_a_mixed_batch_has_all_levels(examples: Examples, tmp_path: Path) -> None:
+    sampler = Sampler(examples, recipe(tmp_path, kind='"mixed"', batch_size="9"))
+    for number in range(3):
+        counts = Counter(entry.unit.level for entry in sampler.batch(number) if entry.counted)
+        assert sum(counts.values()) <= 9
+        assert set(counts) == {"figure", "panel", "region"}
+
+
+def test_parts_stand_behind_their_wholes(examples: Examples, tmp_path: Path) -> None:
+    sampler = Sampler(examples, recipe(tmp_path))
+    entries = sampler.batch(0)
+    parts = [entry for entry in entries if entry.parent >= 0]
+    assert parts
+    assert all(entries[entry.parent].unit.name == entry.unit.parent for entry in parts)
+    assert all(not entry.counted for entry in parts)
+    assert max(Counter(entry.parent for entry in parts).values()) <= 2
+
+
+def test_each_pass_shows_each_unit_once(examples: Examples, tmp_path: Path) -> None:
+    sampler = Sampler(examples, recipe(tmp_path))
+    total = len(sampler.units["panel"])
+    shown = [
+        entry.unit.name for number in range(1, 1 + 3 * 2 * total, 3) for entry in sampler.batch(number) if entry.counted
+    ]
+    assert Counter(shown[:total]).most_common(1)[0][1] == 1
+    assert set(shown[:total]) == {unit.name for unit in sampler.units["panel"]}
+
+
+def test_a_batch_is_a_function_of_its_number(examples: Examples, tmp_path: Path) -> None:
+    one, other = (Sampler(examples, recipe(tmp_path)) for _ in range(2))
+    for number in range(20):
+        one.batch(number)
+    for number in (19, 3, 7):
+        pairs = zip(one.batch(number), other.batch(number), strict=True)
+        assert all((a.unit.name, a.text, a.view, a.parent) == (b.unit.name, b.text, b.view, b.parent) for a, b in pairs)
+
+
+def test_texts_and_views_are_drawn_anew_in_each_pass(examples: Examples, tmp_path: Path) -> None:
+    sampler = Sampler(examples, recipe(tmp_path, views="5"))
+    views = {entry.view for number in range(12) for entry in sampler.batch(number)}
+    assert views == set(range(5))
+    texts: dict[str, set[str]] = {}
+    for number in range(1, 60, 3):
+        for entry in sampler.batch(number):
+            texts.setdefault(entry.unit.name, set()).add(entry.text)
+    assert np.max([len(own) for own in texts.values()]) == 2  # subcaption, or the figure's caption
+
+
+def test_nothing_to_train_on_is_said(examples: Examples, tmp_path: Path) -> None:
+    with pytest.raises(ExamplesError, match="no two units"):
+        Sampler(Examples({"panel": examples.units["panel"][:1]}), recipe(tmp_path))
