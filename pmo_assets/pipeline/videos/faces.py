@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.memory_batches import loading
-from pmo_assets.pipeline.detection.networks.onnx_detectors import shipped_weights
+from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
 from pmo_assets.records.geometry import UNIT_BOX, Box, clip, height, non_maximum_suppression, width
 
 FACES_FILE: Final = "face_detector.onnx"
