@@ -8,8 +8,8 @@ images (IoU), drawn faces and names that are masked on the keyframes of episodes
 times faster than they play the videos are read (networks loaded before).
 
 * `--curve`: F1 of boundaries for several values of δ_c instead.
-* `--speech`: word error rate of whole lectures besides, without and with the vocabulary as a prompt, and with misheard
-  words corrected, for each voice.
+* `--speech`: word error rate of whole lectures besides, for each voice: without and with the vocabulary as a prompt, as
+  `pmo video` takes it (without where a prompt loses words), and with misheard words corrected.
 * `--long`: seconds, and peak memory, of a video of so many minutes (lecture 0 repeated), in a process of its own.
 """
 
@@ -34,7 +34,7 @@ from rapidfuzz.distance import Levenshtein
 
 from pmo_assets.pipeline.videos.episodes import cut_episodes, descriptor, similarity
 from pmo_assets.pipeline.videos.frames import Watched, sampled_frames
-from pmo_assets.pipeline.videos.speech import WhisperTranscriber, merged_spans, sound_of
+from pmo_assets.pipeline.videos.speech import WhisperTranscriber, heard, merged_spans, sound_of
 from pmo_assets.pipeline.videos.video import VideoOptions, load_for_videos, read_video
 from pmo_assets.pipeline.videos.vocabulary import corrected, prompt
 from pmo_assets.pipeline.videos.words import Word, joined
@@ -167,14 +167,15 @@ def text_words(text: str) -> list[str]:
 
 
 def errors_of_speech(path: Path, truth: LectureTruth, transcriber: WhisperTranscriber) -> dict[str, tuple[int, int]]:
-    """Return (errors, words) of a whole lecture: plain, prompted, prompted and corrected."""
+    """Return (errors, words) of a whole lecture: plain, prompted, as `pmo video` takes it, and corrected."""
     drawn = text_words(" ".join(episode.text for episode in truth.episodes))
     said: dict[str, list[Word]] = defaultdict(list)
     for _, samples in sound_of(path, merged_spans([(0.0, truth.seconds)])):
         said["plain"] += transcriber(samples, "")
-        prompted = transcriber(samples, prompt())
-        said["prompted"] += prompted
-        said["prompted, corrected"] += corrected(prompted, transcriber.knows)
+        said["prompted"] += transcriber(samples, prompt())
+        taken = heard(samples, prompt(), transcriber)
+        said["taken"] += taken
+        said["taken, corrected"] += corrected(taken, transcriber.knows)
     return {name: (Levenshtein.distance(text_words(joined(words)), drawn), len(drawn)) for name, words in said.items()}
 
 

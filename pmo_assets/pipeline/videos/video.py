@@ -22,7 +22,7 @@ from pmo_assets.pipeline.videos.faces import face_boxes, load_faces
 from pmo_assets.pipeline.videos.frames import Frame, Watched, sampled_frames
 from pmo_assets.pipeline.videos.names import is_identifying
 from pmo_assets.pipeline.videos.slide_images import SlideImage, masked_picture, slide_images, without_people
-from pmo_assets.pipeline.videos.speech import Transcriber, WhisperTranscriber, merged_spans, sound_of
+from pmo_assets.pipeline.videos.speech import Transcriber, WhisperTranscriber, heard, merged_spans, sound_of
 from pmo_assets.pipeline.videos.subtitles import read_captions
 from pmo_assets.pipeline.videos.vocabulary import corrected, prompt
 from pmo_assets.pipeline.videos.words import AROUND, Word, joined, words_within
@@ -205,10 +205,10 @@ def listen(path: Path, seen: Sequence[SeenEpisode], has_sound: bool, options: Vi
         slide = [
             text.text for episode in wanted if episode.start < end and episode.end > start for text in episode.print
         ]  # fmt: skip
-        heard = options.transcriber(samples, prompt(slide) if options.with_vocabulary else "")
+        said = heard(samples, prompt(slide) if options.with_vocabulary else "", options.transcriber)
         if options.with_vocabulary:
-            heard = corrected(heard, options.transcriber.knows)
-        words += [replace(word, start=word.start + start, end=word.end + start) for word in heard]
+            said = corrected(said, options.transcriber.knows)
+        words += [replace(word, start=word.start + start, end=word.end + start) for word in said]
     return words, options.transcriber.name
 
 

@@ -101,7 +101,7 @@ def prompt(slide: Iterable[str] = ()) -> str:
         if count > MOST_PROMPT_WORDS:
             break
         words.append(term)
-    return f"A lecture on the retina: {', '.join(words)}."
+    return f"This is a lecture on diseases of the retina, with {', '.join(words)}."
 
 
 def corrected(
