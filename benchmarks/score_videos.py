@@ -9,7 +9,7 @@ times faster than they play the videos are read (networks loaded before).
 
 * `--curve`: F1 of boundaries for several values of δ_c instead.
 * `--speech`: word error rate of whole lectures besides, for each voice: without and with the vocabulary as a prompt, as
-  `pmo video` takes it (without where a prompt loses words), and with misheard words corrected.
+  `pmo video` takes it (without where a prompt loses or repeats words), and with misheard words corrected.
 * `--long`: seconds, and peak memory, of a video of so many minutes (lecture 0 repeated), in a process of its own.
 """
 

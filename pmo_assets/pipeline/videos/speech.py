@@ -34,8 +34,12 @@ LONGEST_HEARD: Final = 20.0
 _QUIET: Final = 15
 """Fiftieths of a second over which loudness is averaged to find a pause."""
 
-LEAST_KEPT: Final = 0.9
-"""Words that a prompt may leave, as a share of those that are recognised without one."""
+LEAST_KEPT, MOST_KEPT = 0.75, 1.25
+"""Words that are recognised with a prompt, as a share of those without one: fewer are sentences left out, more are
+sentences that repeat themselves."""
+
+MOST_REPEATED: Final = 2.4
+"""Ratio by which a segment's text can be compressed from which on it repeats itself (Whisper's own limit)."""
 
 Span = tuple[float, float]
 """Start and end in seconds."""
@@ -116,6 +120,7 @@ class WhisperTranscriber:
         return [
             Word(word.word.strip(), float(word.start), float(word.end), float(word.probability))
             for segment in segments
+            if segment.compression_ratio <= MOST_REPEATED
             for word in segment.words or ()
             if word.word.strip()
         ]
@@ -149,10 +154,11 @@ def _shipped_model() -> Path:
 
 
 def heard(samples: NDArray[np.float32], prompt: str, transcriber: Transcriber) -> list[Word]:
-    """Return the words of a stretch of sound, recognised piece by piece with a prompt, unless that loses words.
+    """Return the words of a stretch of sound, recognised piece by piece with a prompt, unless that does harm.
 
-    With a prompt, a small Whisper writes more of the field's words rightly, and now and then leaves sentences out, the
-    more the longer it listens: so pieces are short, and where words are lost those recognised without a prompt count.
+    With a prompt, a small Whisper writes more of the field's words rightly, and now and then leaves sentences out or
+    repeats one, the more the longer it listens: so pieces are short, and where there are far fewer words or far more,
+    those recognised without a prompt count.
 
     Args:
         samples: see `Transcriber`.
@@ -164,7 +170,7 @@ def heard(samples: NDArray[np.float32], prompt: str, transcriber: Transcriber) -
         said = plain = transcriber(piece, "")
         if prompt and plain:
             prompted = transcriber(piece, prompt)
-            said = prompted if len(prompted) >= LEAST_KEPT * len(plain) else plain
+            said = prompted if LEAST_KEPT <= len(prompted) / len(plain) <= MOST_KEPT else plain
         shift = first / RATE
         words += [replace(word, start=word.start + shift, end=word.end + shift) for word in said]
     return words
