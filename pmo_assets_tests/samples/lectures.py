@@ -512,4 +512,4 @@ def repeated(path: Path, out: Path, times: int) -> None:
                         streams[packet.stream.index], packet.pts + moved, packet.dts + moved,
                     )  # fmt: skip
                     target.mux(packet)
-            shift += length
+            shift += length + 0.25  # sound may reach beyond the picture
