@@ -144,8 +144,9 @@ def _shards(
             )
         files[config] = None if missing else keys
     counts = manifest.get("counts")
-    if not any(key.startswith("data/pairs/") for key in sums) and "pairs" not in (counts or {}):
-        files["pairs"] = None  # a release from before there were pairs
+    for config in ("pairs", "instructions"):
+        if not any(key.startswith(f"data/{config}/") for key in sums) and config not in (counts or {}):
+            files[config] = None  # a release from before there were any
     return files
 
 

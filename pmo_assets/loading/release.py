@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pmo_assets.loading.errors import ReleaseError
 from pmo_assets.loading.rows import Rows
 from pmo_assets.loading.shards import Shard, ShardedTable
-from pmo_assets.loading.typed_rows import ROW_TYPES, Article, Figure, Pair, Panel, Split
+from pmo_assets.loading.typed_rows import ROW_TYPES, Article, Figure, Instruction, Pair, Panel, Split
 from pmo_assets.records.pairs import PICTURE_CONFIGS
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.release import CONFIGS, arrow_schema, release_tables
@@ -29,6 +29,7 @@ PICTURES: Mapping[Config, str | None] = {
     "figures": "figure_image",
     "articles": None,
     "pairs": None,
+    "instructions": None,
 }
 """The column of each config that holds a picture."""
 
@@ -65,6 +66,23 @@ class PairRows(Rows[Pair]):
                 groups[chosen] = table.group_of(rows[chosen] + table.rows_of_split(split)[0]) + len(sizes)
             sizes = np.concatenate([sizes, table.picture_bytes()])
         return groups, sizes
+
+
+class InstructionRows(Rows[Instruction]):
+    """Instructions, read as they are asked for; their pictures stand in the config `panels`."""
+
+    def _pictures_read(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        maker = self._make
+        assert isinstance(maker, RowMaker)
+        named = ("picture_row", "split")
+        read = pa.concat_tables([self._table.schema.empty_table().select(named), *self._table.tables(numbers, named)])
+        rows, splits = read["picture_row"].to_numpy(), np.asarray(read["split"].to_pylist(), dtype=object)
+        table = maker.release.picture_table("panels")
+        groups = np.zeros(len(numbers), dtype=np.int64)
+        for split in get_args(Split):
+            chosen = splits == split
+            groups[chosen] = table.group_of(rows[chosen] + table.rows_of_split(split)[0])
+        return groups, table.picture_bytes()
 
 
 class Release:
@@ -132,6 +150,10 @@ class Release:
     def _pairs_table(self) -> ShardedTable:
         return self._opened("pairs")
 
+    @functools.cached_property
+    def _instructions_table(self) -> ShardedTable:
+        return self._opened("instructions")
+
     def _table(self, config: str) -> ShardedTable:
         if config not in CONFIGS:
             raise ValueError(f"there is no config {config!r}: one of {', '.join(CONFIGS)}")
@@ -183,6 +205,16 @@ class Release:
         """
         table = self._table("pairs")
         return PairRows(table, RowMaker(self, "pairs"), range(len(table)))
+
+    @property
+    def instructions(self) -> Rows[Instruction]:
+        """Questions and dialogues about panels, with answers that rest on evidence: `filter(kind="where")`.
+
+        Raises:
+            ReleaseError: if the release was made before there were instructions.
+        """
+        table = self._table("instructions")
+        return InstructionRows(table, RowMaker(self, "instructions"), range(len(table)))
 
     @functools.cached_property
     def duplicates(self) -> pl.DataFrame:
