@@ -31,6 +31,7 @@ from pmo_assets.cli.environment import (
     show_home,
     show_settings,
 )
+from pmo_assets.cli.instruct import instruct
 from pmo_assets.cli.pages import pages
 from pmo_assets.cli.panels import panels
 from pmo_assets.cli.pmc import pmc_app
@@ -72,6 +73,7 @@ app.command(rich_help_panel=_LOOK)(article)
 app.add_typer(pmc_app, name="pmc", rich_help_panel=_LOOK)
 app.add_typer(captions_app, name="captions", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(panels)
+app.command(rich_help_panel=_LOOK)(instruct)
 app.command(rich_help_panel=_LOOK)(quality)
 app.add_typer(annotate_app, name="annotate", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(pages)
