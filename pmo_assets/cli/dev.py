@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import socket
 import sys
@@ -13,9 +15,10 @@ from typing import Annotated, Final
 
 import typer
 
-from pmo_assets.cli.console import CommandError, data_root_of, messages, settings_from_environment
+from pmo_assets.cli.console import CommandError, counted, data_root_of, messages, settings_from_environment
 from pmo_assets.cli.samples import below_demo_folder
 from pmo_assets.cli.supervision import Program, run_together
+from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 
 DEFAULT_PORT: Final = 3000
@@ -111,12 +114,23 @@ def dev(
             environment,
             _announcing(address(host, chosen), address(host, pages_port), log),
             log,
+            functools.partial(_cancel_runs, home),
         )
         if ended is not None and log is not None:
             _say_end_of(log)
     if ended is not None:
         raise CommandError(f"{ended}, so the rest was ended, too; the reason is above, if it had time to say one")
     messages.print("ended", highlight=False)
+
+
+def _cancel_runs(home: Path) -> None:
+    """Let the runs at work end as canceled; that this cannot be noted keeps nothing from ending."""
+    from pmo_assets.defs.instance import opened_home
+    from pmo_assets.defs.runner import cancel_runs_of_code_servers
+
+    with contextlib.suppress(SystemicError), opened_home(home) as instance:
+        if count := cancel_runs_of_code_servers(instance):
+            messages.print(f"{counted(count, 'run')} at work canceled", highlight=False)
 
 
 def _say_end_of(log: Path) -> None:

@@ -44,6 +44,7 @@ from pmo_assets.cli.release import release_app
 from pmo_assets.cli.run import report, run
 from pmo_assets.cli.samples import demo, samples
 from pmo_assets.cli.train import train_app
+from pmo_assets.cli.video import video
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import SystemicError
 
@@ -73,6 +74,7 @@ app.command(rich_help_panel=_WAY)(run)
 app.command(rich_help_panel=_WAY)(report)
 app.add_typer(release_app, name="release", rich_help_panel=_WAY)
 app.command(rich_help_panel=_LOOK)(article)
+app.command(rich_help_panel=_LOOK)(video)
 app.add_typer(pmc_app, name="pmc", rich_help_panel=_LOOK)
 app.add_typer(captions_app, name="captions", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(panels)

@@ -47,6 +47,7 @@ def run_together(
     environment: Mapping[str, str],
     glance: Callable[[], None] = lambda: None,
     log: Path | None = None,
+    before_end: Callable[[], None] = lambda: None,
 ) -> str | None:
     """Run programs until this process is asked to end (SIGINT, SIGTERM, SIGHUP) or one of them ends by itself.
 
@@ -57,6 +58,7 @@ def run_together(
         programs: the programs to run.
         environment: of all of them.
         glance: called several times a second.
+        before_end: called when it was asked to end, before the programs are.
         log: file for all that they print, written anew; if None they print where this process does.
 
     Returns:
@@ -82,6 +84,7 @@ def run_together(
                     return ended
                 glance()
                 time.sleep(_GLANCE)
+            before_end()
             return None
         finally:
             _end([process for _, process in started], asked)
