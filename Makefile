@@ -137,7 +137,8 @@ $(MODELS_STAMP): pyproject.toml constraints.txt
 test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyTorch
 	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/training pmo_assets_tests/encoders pmo_assets_tests/pipeline/detection \
 	  pmo_assets_tests/defs/test_models.py pmo_assets_tests/defs/test_encoders.py pmo_assets_tests/loading/test_torch.py \
-	  pmo_assets_tests/pipeline/regions/test_text_similarity.py \
+	  pmo_assets_tests/pipeline/regions/test_text_similarity.py pmo_assets_tests/pipeline/videos \
+	  pmo_assets_tests/cli/test_video.py \
 	  pmo_assets_tests/loading/test_dataset_documents.py
 
 mutants: $(STAMP) ## Turn random rules of the package round and see whether a test notices: hours (MUTANTS="--rooms figures")

@@ -267,6 +267,7 @@ def main() -> None:
     parser.add_argument("--half", type=int, choices=(0, 1), default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--features", type=Path, help="Folder of features that several calls share.")
+    parser.add_argument("--trained-only", action="store_true", help="Leave out the untrained encoder.")
     parser.add_argument("--set", action="append", default=[], help="PLACE=VALUE of the recipe, JSON.")
     given = parser.parse_args()
     torch.set_num_threads(max(1, torch.get_num_threads() // 2))
@@ -296,7 +297,8 @@ def main() -> None:
         print(json.dumps({k: v for k, v in record.items() if k in ("step", "loss", "score", "panel mrr", "scale")}))
     seconds = time.monotonic() - started
     torch.manual_seed(recipe.run.seed)
-    encoders = {"untrained": build_encoder(recipe.encoder), "trained": load_encoder(given.out / "run")}
+    encoders = {} if given.trained_only else {"untrained": build_encoder(recipe.encoder)}
+    encoders["trained"] = load_encoder(given.out / "run")
     level: PairLevel = "panel"
     result: dict[str, Any] = {
         "half": given.half, "seconds of training": round(seconds), "sources learned": sorted(learned_sources),

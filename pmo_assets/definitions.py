@@ -13,6 +13,7 @@ from pmo_assets.defs.executors import executor_of, retry_policy_of
 from pmo_assets.defs.jobs import JOBS, jobs_of_units
 from pmo_assets.defs.loading import all_assets, jobs_of_groups
 from pmo_assets.defs.needs import with_needs
+from pmo_assets.defs.notices import failed_runs
 from pmo_assets.defs.renewing import current_checks, staleness
 from pmo_assets.defs.resources import built_in_resources
 from pmo_assets.defs.schedules import weekly_release
@@ -48,7 +49,7 @@ def build_defs(
         assets=dg.map_asset_specs(lambda spec: in_force(spec, settings), assets),
         jobs=[*JOBS, *jobs_of_units(), *jobs_of_groups()],
         asset_checks=[current_checks(assets)],
-        sensors=[new_articles, registered_batches, dead_runs, staleness],
+        sensors=[new_articles, registered_batches, dead_runs, failed_runs, staleness],
         schedules=[weekly_release],
         resources={**resources, **(resource_overrides or {})},
         executor=executor_of(settings),

@@ -13,7 +13,8 @@ from pmo_assets.defs.assets.quality import QUALITY_ASSETS
 from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.settings import Settings, settings_table
+from pmo_assets.settings import Settings
+from pmo_assets.settings.listed import settings_table
 from pmo_assets.settings.shaping import settings_digest
 from pmo_assets.settings.step_options import detection_options
 from pmo_assets.tables.release import release_tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -26,7 +26,12 @@ from pmo_assets.cli.console import (
     uncollected,
 )
 
-batches_app = typer.Typer(help="Register article packages as batches, and list the batches.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from pmo_assets.storage.registry import BatchRegistry
+
+batches_app = typer.Typer(
+    help="Register article packages as batches; list, remove and restore batches.", no_args_is_help=True
+)
 
 
 @batches_app.command("add")
@@ -92,6 +97,80 @@ def _say_totals(totals: Mapping[str, Any]) -> None:
         soft_wrap=True,
         highlight=False,
     )
+
+
+@batches_app.command("remove")
+def batches_remove(
+    batches: Annotated[list[str], typer.Argument(metavar="BATCH…", help="Keys of `pmo batches list`.")],
+) -> None:
+    """Take batches out that were registered by mistake: the next release is made without them.
+
+    Nothing is deleted: `pmo batches restore` brings them back, until `pmo clean --yes` deletes their tables; a batch
+    that is restored after that is processed anew. A partition that somebody invented in the UI goes, too.
+    """
+    from pmo_assets.defs.instance import open_instance
+    from pmo_assets.defs.partitions import ARTICLE_BATCHES
+    from pmo_assets.defs.run_leases import batch_lease, run_is_over
+    from pmo_assets.storage.leases import holding
+    from pmo_assets.storage.registry import BatchRegistry
+    from pmo_assets.storage.removed import remove_batch
+
+    settings = settings_from_environment()
+    registry, partitions = BatchRegistry(data_root_of(settings)), str(ARTICLE_BATCHES.name)
+    with open_instance(settings) as instance:
+        known = set(registry.batches())
+        if unknown := sorted(set(batches) - known - set(instance.get_dynamic_partitions(partitions))):
+            raise CommandError(f"no such batch: {', '.join(unknown)}; `pmo batches list` shows those that exist")
+        for batch in batches:
+            if batch in known:
+                with holding(
+                    registry.data_root, batch_lease(batch), "pmo batches remove", is_over=run_is_over(instance)
+                ):
+                    said = _what_leaves(registry, batch)
+                    remove_batch(registry.data_root, batch)
+            else:
+                said = "a partition without a batch"
+            instance.delete_dynamic_partition(partitions, batch)
+            console.print(f"removed {batch}: {said}", highlight=False, soft_wrap=True, markup=False)
+    if known.intersection(batches):
+        messages.print("back again: pmo batches restore BATCH; next: pmo run makes the release", highlight=False)
+
+
+@batches_app.command("restore")
+def batches_restore(
+    batches: Annotated[list[str], typer.Argument(metavar="BATCH…", help="Keys of batches that were removed.")],
+) -> None:
+    """Bring removed batches back, with their tables as far as `pmo clean` has left them."""
+    from pmo_assets.defs.instance import open_instance
+    from pmo_assets.defs.partitions import register_partitions
+    from pmo_assets.storage.registry import BatchRegistry
+    from pmo_assets.storage.removed import removed_batches, restore_batch
+
+    settings = settings_from_environment()
+    registry = BatchRegistry(data_root_of(settings))
+    removed = removed_batches(registry.data_root)
+    if unknown := sorted(set(batches) - removed):
+        raise CommandError(f"not removed: {', '.join(unknown)}; removed are {', '.join(sorted(removed)) or 'none'}")
+    for batch in batches:
+        restore_batch(registry.data_root, batch)
+    with open_instance(settings) as instance:
+        register_partitions(instance, registry.batches())
+    messages.print("next: pmo run", highlight=False)
+
+
+def _what_leaves(registry: BatchRegistry, batch: str) -> str:
+    """Return in words what a batch holds, and what of it the newest release has."""
+    from pmo_assets.release.versions import read_version_table, released_versions
+
+    said = counted(registry.manifest(batch).height, "article")
+    versions = released_versions(registry.data_root)
+    if not versions:
+        return f"{said}; nothing was released yet"
+    articles = read_version_table(registry.data_root, versions[-1], "articles")
+    there = articles.filter(articles["batch"].cast(str) == batch)
+    rows = read_version_table(registry.data_root, versions[-1], "rows").join(there, "article_id", "semi")
+    leaving = f"{counted(rows.height, 'panel')} of {counted(rows['article_id'].n_unique(), 'article')}"
+    return f"{said}; of release {versions[-1]}, which keeps them, {leaving} will not be in the next"
 
 
 @batches_app.command("list")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import socket
 import sys
@@ -13,9 +15,10 @@ from typing import Annotated, Final
 
 import typer
 
-from pmo_assets.cli.console import CommandError, data_root_of, messages, settings_from_environment
+from pmo_assets.cli.console import CommandError, counted, data_root_of, messages, settings_from_environment
 from pmo_assets.cli.samples import below_demo_folder
 from pmo_assets.cli.supervision import Program, run_together
+from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 
 DEFAULT_PORT: Final = 3000
@@ -23,6 +26,12 @@ DEFAULT_PORT: Final = 3000
 
 PORTS_TRIED: Final = 20
 """… and how many from there on are tried."""
+
+LOG_NAME: Final = "dev.log"
+"""File in the Dagster home for what the UI, the daemon and the pages print: a thousand lines after one backfill …"""
+
+LINES_SHOWN: Final = 30
+"""… of which so many are shown when one of them ends by itself: a traceback and what led to it."""
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
@@ -35,6 +44,7 @@ _PARTS: Final = {
 
 
 def dev(
+    context: typer.Context,
     port: Annotated[
         int | None,
         typer.Option(min=0, max=65535, help="Port of the web UI; if not given 3000, or the next that is free."),
@@ -51,7 +61,8 @@ def dev(
     """Open the Dagster web UI with its daemon, and the pages (gallery, report, quality) beside it; Ctrl-C ends all.
 
     It shows your own data root; as long as nothing is registered there, that of the demo. SIGTERM ends it as Ctrl-C
-    does, with status 0; when a part of it ends by itself, all end, with status 1.
+    does, with status 0; when a part of it ends by itself, all end, with status 1. What Dagster prints goes to dev.log
+    in its home; `pmo --debug dev` shows it here.
     """
     from pmo_assets.configuration.home import home_place
     from pmo_assets.defs.guarded_webserver import HOSTS, MODULE
@@ -94,17 +105,39 @@ def dev(
         if settings is not own and settings.annotations:  # of one's own, `.env` is read when the code location loads
             environment["PMO_ANNOTATIONS"] = settings.annotations
             environment["PMO_APPLY_ANNOTATIONS"] = str(settings.apply_annotations).lower()
+        log = None if context.obj["debug"] else home / LOG_NAME
         ended = run_together(
             [
                 Program("the UI (dagster dev)", ui, _PARTS),
                 Program("the pages (pmo pages)", pages_command(host, pages_port)),
             ],
             environment,
-            _announcing(address(host, chosen), address(host, pages_port)),
+            _announcing(address(host, chosen), address(host, pages_port), log),
+            log,
+            functools.partial(_cancel_runs, home),
         )
+        if ended is not None and log is not None:
+            _say_end_of(log)
     if ended is not None:
         raise CommandError(f"{ended}, so the rest was ended, too; the reason is above, if it had time to say one")
     messages.print("ended", highlight=False)
+
+
+def _cancel_runs(home: Path) -> None:
+    """Let the runs at work end as canceled; that this cannot be noted keeps nothing from ending."""
+    from pmo_assets.defs.instance import opened_home
+    from pmo_assets.defs.runner import cancel_runs_of_code_servers
+
+    with contextlib.suppress(SystemicError), opened_home(home) as instance:
+        if count := cancel_runs_of_code_servers(instance):
+            messages.print(f"{counted(count, 'run')} at work canceled", highlight=False)
+
+
+def _say_end_of(log: Path) -> None:
+    """Print the last lines of what the programs printed."""
+    lines = log.read_text("utf-8", "replace").splitlines()
+    for line in lines[-LINES_SHOWN:]:
+        messages.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _shown(settings: Settings, demo_folder: Path) -> Settings:
@@ -184,8 +217,8 @@ def _listening(host: str, port: int) -> socket.socket:
     return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
 
 
-def _announcing(ui: str, pages: str) -> Callable[[], None]:
-    """Return a function that asks once a second whether the UI answers, and prints its address when it does.
+def _announcing(ui: str, pages: str, log: Path | None) -> Callable[[], None]:
+    """Return a function that asks once a second whether the UI answers, and prints its address, last, when it does.
 
     Raises:
         CommandError: by that function, if the UI answers without the guard.
@@ -207,7 +240,9 @@ def _announcing(ui: str, pages: str) -> Callable[[], None]:
                     "in constraints.txt"
                 )
             state["said"] = now
-            messages.print(f"UI {ui}, pages {pages}; Ctrl-C ends both", highlight=False, markup=False, soft_wrap=True)
+            printed = "" if log is None else f" what they print: {log};"
+            messages.print(f"pages {pages};{printed} Ctrl-C ends both", highlight=False, markup=False, soft_wrap=True)
+            messages.print(ui, highlight=False, markup=False, soft_wrap=True)
 
     return look
 

@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from pmo_assets.settings import settings_table
+from pmo_assets.settings.listed import settings_table
 from pmo_assets.tables.release import release_tables
 from pmo_assets.tables.schemas import column_descriptions
 

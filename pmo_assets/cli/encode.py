@@ -134,9 +134,11 @@ def _array_task(images: Path, texts: Path, groups: Path | None, articles: Path |
 def _paired_task(
     images: Path, texts: Path, pairs: Path, level: EncodedLevel, split: str | None, text_kinds: Sequence[str] | None
 ) -> _Task:
+    from pmo_assets.encoders.encoder_mark import need_one_encoder
     from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
     from pmo_assets.encoders.evaluation.pairs import paired, read_pairs
 
+    need_one_encoder(images, texts)
     task = paired(
         read_embedding_table(images, "image", level),
         read_embedding_table(texts, "text", level),

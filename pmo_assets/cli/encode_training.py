@@ -129,6 +129,55 @@ def _processes(device: str) -> Iterator[tuple[int, str]]:
         distributed.destroy_process_group()
 
 
+def ablate(
+    out: Annotated[Path, typer.Argument(help="Folder of runs and results; runs that are there are kept.")],
+    places: Places,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="captions, figures, …; may be repeated; all by default."),
+    ] = None,
+    recipe: Annotated[str, typer.Option("--recipe", help="What all variants start from.")] = "embedded",
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="A number of it, for all variants.", metavar="PLACE=VALUE")
+    ] = None,
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Of every variant.")] = 300,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many.")] = 3,
+    device: Annotated[Device, typer.Option("--device", help="Where the encoder is computed.")] = "cpu",
+    threads: Annotated[int, typer.Option("--threads", min=0, help="CPU threads; 0 lets PyTorch choose.")] = 0,
+) -> None:
+    """Say what parts of the data are worth: encoders that differ in one of them, and see equally many examples.
+
+    Compound captions or subcaptions; whole figures or panels; with and
+    without summaries, mentions, regions; by confidence; by size.
+    """
+    need_torch(device)
+    import json
+    from dataclasses import asdict
+
+    import torch
+
+    from pmo_assets.cli.console import write_text
+    from pmo_assets.encoders.ablation import ABLATIONS, ablation_page, ablation_plot, run_ablations
+    from pmo_assets.system.aside import write_bytes
+
+    if unknown := set(only or ()) - set(ABLATIONS):
+        raise CommandError(f"there is no ablation {sorted(unknown)[0]}: {', '.join(ABLATIONS)}")
+    if threads:
+        torch.set_num_threads(threads)
+    scores = []
+    for score in run_ablations(
+        only or list(ABLATIONS), places, out, recipe=recipe, changes=_changes(changes or ()), steps=steps,
+        seeds=range(seeds), device=device, tell=lambda text: messages.print(text, highlight=False, markup=False),
+    ):  # fmt: skip
+        scores.append(score)
+        numbers = ", ".join(f"{name} {value:.3f}" for name, value in score.numbers.items())
+        console.print(f"{score.ablation}: {score.variant}, seed {score.seed}: {numbers}", highlight=False, markup=False)
+    write_text(out / "scores.json", json.dumps([asdict(score) for score in scores], indent=1) + "\n")
+    write_bytes(out / "plot.png", ablation_plot(scores))
+    write_text(out / "page.html", ablation_page(scores, recipe))
+    console.print(f"the page is {out / 'page.html'}", highlight=False, markup=False, soft_wrap=True)
+
+
 def embed(
     model: Annotated[Path, typer.Argument(help="A run of `pmo encode train`, or a folder that open_clip loads.")],
     places: Places,

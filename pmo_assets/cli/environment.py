@@ -13,7 +13,8 @@ from rich.table import Table
 
 from pmo_assets.cli.console import AsJson, CommandError, console, messages, say_json, settings_from_environment
 from pmo_assets.logs import log_to_stderr, printable, set_level
-from pmo_assets.settings import Settings, secret_options, settings_table
+from pmo_assets.settings import Settings
+from pmo_assets.settings.listed import secret_options, settings_table
 
 
 def show_settings(as_json: AsJson = False) -> None:

@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import psutil
@@ -42,7 +43,11 @@ class Program:
 
 
 def run_together(
-    programs: Sequence[Program], environment: Mapping[str, str], glance: Callable[[], None] = lambda: None
+    programs: Sequence[Program],
+    environment: Mapping[str, str],
+    glance: Callable[[], None] = lambda: None,
+    log: Path | None = None,
+    before_end: Callable[[], None] = lambda: None,
 ) -> str | None:
     """Run programs until this process is asked to end (SIGINT, SIGTERM, SIGHUP) or one of them ends by itself.
 
@@ -53,16 +58,24 @@ def run_together(
         programs: the programs to run.
         environment: of all of them.
         glance: called several times a second.
+        before_end: called when it was asked to end, before the programs are.
+        log: file for all that they print, written anew; if None they print where this process does.
 
     Returns:
         Sentence about the program that ended by itself; None when it was asked to end.
     """
-    with _asked_to_end() as asked:
+    with _asked_to_end() as asked, contextlib.ExitStack() as stack:
+        printed = None if log is None else stack.enter_context(log.open("wb"))
         started: list[tuple[Program, subprocess.Popen[bytes]]] = []
         try:
             for program in programs:
                 process = subprocess.Popen(
-                    program.command, env=dict(environment), stdin=subprocess.DEVNULL, start_new_session=True
+                    program.command,
+                    env=dict(environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=printed,
+                    stderr=printed,
+                    start_new_session=True,
                 )
                 started.append((program, process))
             parts: dict[psutil.Process, str] = {}
@@ -71,6 +84,7 @@ def run_together(
                     return ended
                 glance()
                 time.sleep(_GLANCE)
+            before_end()
             return None
         finally:
             _end([process for _, process in started], asked)

@@ -13,7 +13,9 @@ from pmo_assets.defs.made import Made
 from pmo_assets.defs.partitions import batches_of
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.units import ARTICLE, Unit
+from pmo_assets.release.keys import rejection_page_key
 from pmo_assets.release.statistics.losses import StageLoss, excessive, losses_in_words
+from pmo_assets.serving.addresses import page_url
 
 REJECTED_SHARE = "rejected_share"
 REJECTED_WARN = 0.1
@@ -77,18 +79,57 @@ def rejected_share(counted: Callable[[Made], Iterable[Rejection]] = _everything)
     """
 
     def evaluate(made: Made) -> dg.AssetCheckResult:
-        rejected = {item.unit_id for item in counted(made) if item.part is None}
-        share = len(rejected) / made.units if made.units else 0.0
+        whole = {item.unit_id: item for item in counted(made) if item.part is None}
+        rejected, share = list(whole.values()), len(whole) / made.units if made.units else 0.0
+        page = page_url(made.settings.pages_url, rejection_page_key(made.context.partition_key))
         warn, fail = REJECTED_WARN, made.settings.rejected_fail
         return dg.AssetCheckResult(
             check_name=REJECTED_SHARE,
             passed=share < warn or not rejected,
             severity=dg.AssetCheckSeverity.ERROR if share > fail else dg.AssetCheckSeverity.WARN,
-            metadata={"rejected": len(rejected), "articles": made.units, "share": share, "warn": warn, "fail": fail},
+            description=rejected_words(rejected, _names(made.tables), made.units) if rejected else None,
+            metadata={
+                "rejected": len(rejected),
+                "articles": made.units,
+                "share": share,
+                "warn": warn,
+                "fail": fail,
+                **({"page": dg.MetadataValue.url(page)} if rejected else {}),
+            },
         )
 
     words = "Warns when many of the batch's articles are rejected here, fails when most are."
     return BatchCheck(REJECTED_SHARE, words, evaluate)
+
+
+NAMED = 5
+"""Rejected articles that a check names; the page has all."""
+
+
+def rejected_words(rejected: Sequence[Rejection], names: Mapping[int, str], units: int) -> str:
+    """Return a sentence about rejected articles, which names them by their packages.
+
+    Args:
+        rejected: one per article.
+        names: of packages, by article number; an article without one is named by its number.
+        units: articles that were put to the step.
+    """
+    told = [f"{item.owner or names.get(item.unit_id, item.unit_id)} ({item.error_class})" for item in rejected[:NAMED]]
+    more = [f"{len(rejected) - NAMED} more"] if len(rejected) > NAMED else []
+    were = "article was" if units == 1 else "articles were"
+    return (
+        f"{len(rejected)} of {units} {were} rejected here: {', '.join(told + more)}. Why, with pictures: the page "
+        "in the metadata, when the batch is through"
+    )
+
+
+def _names(tables: Mapping[str, pl.DataFrame]) -> dict[int, str]:
+    """Return the names of packages, as far as one of the tables that a step read has them."""
+    found: dict[int, str] = {}
+    for table in tables.values():
+        if {"article_id", "name"} <= set(table.columns):
+            found.update(table.select("article_id", "name").iter_rows())
+    return found
 
 
 def survivors(losses: Sequence[StageLoss], *, fail: float) -> dg.AssetCheckResult:

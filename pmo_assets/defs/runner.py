@@ -129,6 +129,23 @@ def close_dead_runs(instance: dg.DagsterInstance) -> int:
     return closed
 
 
+def cancel_runs_of_code_servers(instance: dg.DagsterInstance) -> int:
+    """Note that a person ends the runs at work in code servers of this machine, and return how many there are.
+
+    A run that is interrupted without that note counts as failed, and Dagster may start it again. Runs of `pmo run` are
+    not of a code server.
+    """
+    at_work = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING])
+    ours = [
+        run
+        for run in instance.get_runs(at_work)
+        if (server := code_server_of(run.tags)) and _OWNER_TAG not in run.tags and not is_on_another_host(server)
+    ]
+    for run in ours:
+        instance.report_run_canceling(run, "`pmo dev` was ended")
+    return len(ours)
+
+
 def _is_elsewhere(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
     """Say whether a launcher took a run elsewhere, where it outlives code servers; run monitoring watches it."""
     return _OWNER_TAG not in run.tags and instance.run_launcher.supports_check_run_worker_health

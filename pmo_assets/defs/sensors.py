@@ -191,6 +191,14 @@ def next_search(instance: dg.DagsterInstance, data_root: DataRoot, hours: float,
     return ended + timedelta(hours=hours)
 
 
+def failed_search(instance: dg.DagsterInstance) -> str | None:
+    """Return a sentence about the last search if it failed; None if it did not."""
+    runs = instance.get_runs(dg.RunsFilter(job_name=REFRESH.name), limit=1)
+    if not runs or runs[0].status is not dg.DagsterRunStatus.FAILURE:
+        return None
+    return f"the last search of PMC failed: open run {runs[0].run_id[:8]} to see why; it is repeated"
+
+
 def was_released(instance: dg.DagsterInstance, *, since: datetime, now: datetime) -> bool:
     """Say whether a release was made between two times, UTC; one that lies in the future is a wrong clock's."""
     records = instance.fetch_materializations(dg.AssetKey("pubmed_ophtha"), limit=1).records
@@ -260,6 +268,7 @@ def new_articles(
     what nobody has looked at. While there is one, a release is made once in `PMO_REFRESH_HOURS`: each writes all rows.
     """
     if settings.entrez_email is None:
+        context.log.error(NO_EMAIL)
         return dg.SkipReason(NO_EMAIL)
     if (holder := refresh_at_work(data_root)) is not None:
         return dg.SkipReason(f"a refresh is at work ({holder})")
@@ -277,6 +286,8 @@ def new_articles(
         return dg.SensorResult(run_requests=[release])
     due = next_search(instance, data_root, hours, now)
     if due > now:
+        if failed := failed_search(instance):
+            context.log.error(failed)
         return dg.SkipReason(f"PMC is searched next at {due:%Y-%m-%d %H:%M} UTC")
     last = instance.get_runs(dg.RunsFilter(job_name=REFRESH.name), limit=1)
     run_key = f"find-after-{last[0].run_id}" if last else "find-first"

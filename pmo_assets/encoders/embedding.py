@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pmo_assets.encoders.encoder_mark import ENCODER_KEY, NAME_KEY
 from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
 from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
 from pmo_assets.encoders.evaluation.evaluate import evaluate_retrieval
@@ -26,9 +27,6 @@ from pmo_assets.system.aside import path_aside
 
 AT_ONCE: Final = 32
 """Pictures or texts that are embedded together."""
-
-ENCODER_KEY: Final = b"pmo.encoder"
-"""Metadata of the Parquet file: the digest of the encoder that made it."""
 
 Tell = Callable[[str, int, int], None]
 """Is told what is done, how many of how many."""
@@ -61,7 +59,7 @@ def embed_examples(
             ("level", pa.string()),
             ("embedding", pa.list_(pa.float32(), encoder.dimensions)),
         ],
-        metadata={ENCODER_KEY: encoder_digest(encoder).encode(), b"pmo.encoder_name": encoder.name.encode()},
+        metadata={ENCODER_KEY: encoder_digest(encoder).encode(), NAME_KEY: encoder.name.encode()},
     )
     counts = {"image": 0, "text": 0}
     with path_aside(out) as aside, pq.ParquetWriter(aside, schema, compression="zstd") as writer:

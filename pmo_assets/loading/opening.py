@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 from pmo_assets.loading.errors import ReleaseError
-from pmo_assets.loading.release import Release
+from pmo_assets.loading.release import SUMS, Release
 from pmo_assets.loading.typed_rows import Split
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.release import CONFIGS
 
-SUMS = "SHA256SUMS"
 MANIFEST = "manifest.json"
 
 _SUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")

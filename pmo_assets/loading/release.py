@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import io
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 import polars as pl
@@ -32,6 +33,10 @@ PICTURES: Mapping[Config, str | None] = {
     "instructions": None,
 }
 """The column of each config that holds a picture."""
+
+
+SUMS: Final = "SHA256SUMS"
+"""The list of a release's files with their checksums, which is written last."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,11 @@ class Release:
     def version(self) -> str:
         """Version of the release."""
         return str(self.manifest["version"])
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Hexadecimal SHA-256 of the list of its files' checksums: releases that differ in a byte have other ones."""
+        return hashlib.sha256(self._root.read(SUMS)).hexdigest()
 
     @property
     def folder(self) -> str:

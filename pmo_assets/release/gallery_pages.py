@@ -41,7 +41,6 @@ def gallery_panel(
     row: Mapping[str, Any],
     forbidden: bool,
     filtered: Sequence[str] = (),
-    phrases: Sequence[Mapping[str, Any]] = (),
 ) -> GalleryPanel:
     """Return a dataset row as the gallery's record.
 
@@ -49,7 +48,6 @@ def gallery_panel(
         row: of `dataset_rows`.
         forbidden: its licence forbids to show text and pixels.
         filtered: columns that the page has a filter of.
-        phrases: cell `phrases` of its row of `region_phrases`.
     """
     hidden = {name for name in filtered if forbidden and holdings()[name] is not FACTS}
     return GalleryPanel(
@@ -67,7 +65,9 @@ def gallery_panel(
         filtered=tuple(() if name in hidden else _values(row[name]) for name in filtered),
         context=None if forbidden else gallery_context(row),
         # Marks are facts; what phrases and regions say are the article's words.
-        regions=panel_regions(row.get("marks"), *((), ()) if forbidden else (phrases, row.get("regions"))),
+        regions=panel_regions(
+            row.get("marks"), *((), ()) if forbidden else (row.get("phrases") or (), row.get("regions"))
+        ),
     )
 
 
@@ -122,7 +122,6 @@ def gallery_figures(
             (r["article_id"], r["image_cluster_id"]): r for r in tables.read("figures", batch).iter_rows(named=True)
         }
         columns = ("article_id", "title", "package")
-        named = dict(tables.read("region_phrases", batch, ("panel_id", "phrases")).iter_rows())
         articles = {row[0]: row[1:] for row in tables.read("articles", batch, columns).iter_rows()}
         pixels = ParquetPixels(data_root, "figures", batch)
         read: tuple[int, Mapping[str, Any]] = (0, {})
@@ -150,10 +149,7 @@ def gallery_figures(
                 image=picture.png if picture is not None else b"",
                 width=figure["width"],
                 height=figure["height"],
-                panels=tuple(
-                    gallery_panel(row, forbidden, shown, named.get(row["panel_id"], ()))
-                    for row in part.iter_rows(named=True)
-                ),
+                panels=tuple(gallery_panel(row, forbidden, shown) for row in part.iter_rows(named=True)),
                 doi=first["doi"],
                 journal=first["journal"],
                 year=first["year"],

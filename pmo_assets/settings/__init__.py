@@ -110,6 +110,20 @@ class Settings(BaseSettings):
         "separated by commas (behind a proxy: `ui.example.org`). Requests for other names are refused.",
     )
 
+    notify_url: SecretStr | None = _option(
+        None,
+        "Webhook that is told of each refresh, batch and release that fails in the UI or by a sensor: of Slack, of "
+        "Teams, or any other, which gets JSON (title, text, job, run); never shown or stored.",
+    )
+    notify_email: str | None = _option(
+        None, "Address that is told of the same by mail, as which it is sent, too; see PMO_SMTP_URL."
+    )
+    smtp_url: SecretStr | None = _option(
+        None,
+        "Server for these mails: `smtp://HOST:PORT`, or with `USER:PASSWORD@` before the host, `smtps://` where TLS "
+        "comes first; this machine's if not given. Never shown or stored.",
+    )
+
     executor: Literal["in_process", "multiprocess", "ray", "celery", "k8s"] = _option(
         "in_process",
         "What runs the steps of a run that UI, sensor or schedule start: one process for all, a process for each, or a "
@@ -582,19 +596,3 @@ class Settings(BaseSettings):
                 "AWS_SECRET_ACCESS_KEY"
             )
         return value
-
-
-def secret_options() -> list[str]:
-    """Return the names of the options that hold keys, which are never shown."""
-    return [
-        name for name, field in Settings.model_fields.items() if SecretStr in getattr(field.annotation, "__args__", ())
-    ]
-
-
-def settings_table() -> list[tuple[str, str, str]]:
-    """Return (environment variable, default, description) of each option, for `docs/settings.md` and `pmo settings`."""
-    rows = []
-    for name, field in Settings.model_fields.items():
-        default = "number of cores" if name == "workers" else str(field.default)
-        rows.append((f"PMO_{name.upper()}", default, field.description or ""))
-    return rows

@@ -21,6 +21,7 @@ from pmo_assets.records.stores import StorageError
 from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_columns, read_parquet
+from pmo_assets.storage.removed import removed_batches
 from pmo_assets.tables.schemas import checked, schema_of
 
 _BATCH: Final = "pmo/batch"
@@ -71,6 +72,11 @@ class Manifests:
     unit: Unit = ARTICLE
 
     def batches(self) -> list[str]:
+        """Return the keys of the batches that were not removed, in order; see `every_batch`."""
+        removed = removed_batches(self.data_root, self.unit)
+        return [key for key in self.every_batch() if key not in removed]
+
+    def every_batch(self) -> list[str]:
         """Return the keys of all batches in order; a manifest that a killed command left unwritten is written."""
         folder = self.unit.folder
         claims = self.data_root.keys(f"{folder}claims", ".parquet")
@@ -92,9 +98,24 @@ class Manifests:
         """Return the manifest of a batch (table `<unit>_batch`).
 
         Raises:
-            StorageError: if there is none.
+            StorageError: if there is none, or the batch was removed.
         """
+        self.check(batch)
         return checked(schema_of(self.unit.batch), read_parquet(self.data_root, manifest_key(batch, self.unit)))
+
+    def check(self, batch: str) -> None:
+        """Make sure that a batch is registered: somebody may have invented its partition in the UI.
+
+        Raises:
+            StorageError: if it is not, or was removed; the message says what to do.
+        """
+        if batch in removed_batches(self.data_root, self.unit):
+            raise StorageError(f"batch {batch} was removed: `pmo batches restore {batch}` brings it back")
+        if not self.data_root.exists(manifest_key(batch, self.unit)) and batch not in self.every_batch():
+            raise StorageError(
+                f"there is no batch {batch}: batches are made by `pmo batches add` or `pmo refresh`, never in the UI; "
+                f"`pmo batches remove {batch}` takes its partition away"
+            )
 
     def add(self, rows: Sequence[Mapping[str, Any]], size: int) -> list[tuple[str, int]]:
         """Register units that no manifest holds with the same digest; return (key, number of units) of the new batches.
@@ -109,7 +130,7 @@ class Manifests:
             known = {pair for key in keys for pair in self._contents(key)}
             new = [row for row in rows if (row[self.unit.key], row["digest"]) not in known]
             new.sort(key=lambda row: row[self.unit.key])
-            sequence = next_sequence(keys)
+            sequence = next_sequence(self.every_batch())
             groups = [new[first : first + size] for first in range(0, len(new), size)]
             for number, group in enumerate(groups, start=sequence):
                 table = checked(schema_of(self.unit.batch), [dict(row) for row in group])

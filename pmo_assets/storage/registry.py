@@ -113,7 +113,7 @@ class BatchRegistry:
         return Manifests(self.data_root)
 
     def batches(self) -> list[str]:
-        """Return the keys of all batches in order; a manifest that a killed command left unwritten is written."""
+        """Return the keys of all batches that were not removed, in order (`Manifests.batches`)."""
         return self.manifests.batches()
 
     def sizes(self) -> dict[str, int]:
@@ -133,8 +133,9 @@ class BatchRegistry:
         """Return the manifest of a batch (table `article_batch`).
 
         Raises:
-            StorageError: if there is none.
+            StorageError: if there is none, or the batch was removed.
         """
+        self.manifests.check(batch)
         table = read_parquet(self.data_root, manifest_key(batch))
         if "md5" not in table["files"].list.explode(empty_as_null=True).struct.fields:
             whole = pl.element().struct.with_fields(pl.lit(None, dtype=pl.String).alias("md5"))
@@ -242,7 +243,8 @@ class BatchRegistry:
         keys = self.batches()
         seen.update({key: self._registered(key) for key in keys if key not in seen})
         registered = [row for key in keys if seen[key][0] == _kind(source) for row in seen[key][1]]
-        for key, group in new_batches(listings, registered=registered, existing_keys=keys, size=size):
+        places = self.manifests.every_batch()
+        for key, group in new_batches(listings, registered=registered, existing_keys=places, size=size):
             table = checked(ArticleBatch, manifest_rows(group, source))
             said = {_TOTALS: json.dumps(totals, ensure_ascii=False, sort_keys=True)} if totals is not None else {}
             if not self.manifests.claim(key, table, said):

@@ -17,6 +17,7 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.manifests import in_sequence, manifest_key
 from pmo_assets.storage.parquet import parquet_bytes, read_columns, read_metadata, read_parquet
 from pmo_assets.storage.provenance import METADATA_KEY, Provenance, provenance_in
+from pmo_assets.storage.removed import removed_batches
 from pmo_assets.tables.rejections import Rejections, rejection_row, rejections_schema
 from pmo_assets.tables.schemas import checked, empty_table, schema_of
 
@@ -113,8 +114,10 @@ class Tables:
         return {batch: provenance_in(found) for batch, found in read_metadata(self.data_root, files).items()}
 
     def batches(self, asset: str) -> list[str]:
-        """Return the batches for which the asset has a table, in the order in which they were registered."""
-        return in_sequence(name.removesuffix(".parquet") for name in self.data_root.keys(f"tables/{asset}", ".parquet"))
+        """Return the batches for which the asset has a table, without removed ones, in the order of registration."""
+        names = self.data_root.keys(f"tables/{asset}", ".parquet")
+        removed = removed_batches(self.data_root) if names else frozenset()
+        return in_sequence({name.removesuffix(".parquet") for name in names} - removed)
 
     def is_complete(self, asset: str, batch: str) -> bool:
         """Say whether both table and rejections of a batch asset have been written; one alone is half an asset."""

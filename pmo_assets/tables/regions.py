@@ -98,6 +98,7 @@ class RegionPhrases(PanelKey):
         dy.Struct(PHRASE_FIELDS),
         description="Words that name a mark and what it shows, where they stand, and the marks that they mean; "
         "`undecided` says why that is not sure",
+        metadata=released(TEXT, "panels", facet="text"),
     )
 
 

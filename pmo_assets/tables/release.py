@@ -163,7 +163,7 @@ _ORDER: Final[Mapping[Config, str]] = {
     "picture_height picture_sha256 perceptual_hash duplicate_group split license license_url rights_statement "
     "commercial_use attribution title authors journal year doi article_url article_version mentions summary "
     "abbreviations generated_summary entities diseases findings eye modality_class modality medical mention_places "
-    "summary_places marks regions",
+    "summary_places marks regions phrases clinical_or_laboratory clinical_or_microscopy",
     "figures": "article_id image_cluster_id figure_ordinal figure_label figure_image picture_width picture_height dpi "
     "caption in_text_mention is_multi_page_figure figure_page_boxes caption_page_boxes page_sizes matched panel_ids "
     "contains_cfp contains_oct contains_retinal contains_other contains_marked license license_url rights_statement "

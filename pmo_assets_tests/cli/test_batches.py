@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from pmo_assets.defs.instance import opened_home
 from pmo_assets_tests.cli.command_line import Pmo, command, environment
 
 
@@ -91,6 +92,26 @@ def test_the_folder_is_given_once(pmo: Pmo, few_articles: Path) -> None:
 
 def test_no_batches_are_an_empty_list_for_programs(pmo: Pmo) -> None:
     assert json.loads(pmo("batches", "list", "--json").stdout) == []
+
+
+def test_what_was_registered_by_mistake_is_removed_and_brought_back(
+    pmo: Pmo, few_articles: Path, tmp_path: Path
+) -> None:
+    added = pmo("batches", "add", few_articles, "--size", "3").stdout.split()
+    first, second = added[0], added[3]
+    with opened_home(tmp_path / "dagster") as instance:
+        instance.add_dynamic_partitions("article_batch", ["mine"])
+        result = pmo("batches", "remove", second, "mine")
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.splitlines() == [
+            f"removed {second}: 3 articles; nothing was released yet", "removed mine: a partition without a batch"
+        ]  # fmt: skip
+        assert instance.get_dynamic_partitions("article_batch") == [first]
+        assert "no such batch: mine" in pmo("batches", "remove", "mine").stderr
+        assert [item["batch"] for item in json.loads(pmo("batches", "list", "--json").stdout)] == [first]
+        assert pmo("batches", "restore", second).returncode == 0
+        assert sorted(instance.get_dynamic_partitions("article_batch")) == [first, second]
+    assert f"not removed: {second}; removed are none" in pmo("batches", "restore", second).stderr
 
 
 LOADED = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -68,14 +69,19 @@ def test_the_ui_answers_and_sigterm_ends_every_part_of_it(tmp_path: Path) -> Non
         )
     try:
         deadline = time.monotonic() + 180
-        while "Ctrl-C ends both" not in log.read_text():
+        while not re.search(r"Ctrl-C ends both\nhttp://.*\n", log.read_text()):
             assert running.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.5)
+        said = log.read_text().splitlines()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", said[-1]), "the address comes last and alone"
+        assert len(said) <= 4, "what Dagster prints is in its home"
+        assert "Serving dagster-webserver" in (tmp_path / "dagster" / "dev.log").read_text()
         sessions = {child.pid for child in psutil.Process(running.pid).children()}
         assert len(sessions) == 2, "the UI and the pages"
         running.send_signal(signal.SIGTERM)
         assert running.wait(60) == 0, log.read_text()
+        assert log.read_text().splitlines()[len(said) :] == ["ended"]
     finally:
         running.kill()
     left = [process for process in psutil.process_iter() if _session(process.pid) in sessions]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -56,3 +57,10 @@ def test_the_demo_goes_through_is_finished_and_a_mistake_reported_in_its_gallery
     assert task["data"]["pmo"]["figure"] == figure
     assert task["data"]["title"].endswith("reported: panel b: an image type is wrong (It is an OCT.)")
     assert f"{article} gone" in " ".join((result.stdout + result.stderr).split())
+    batch = json.loads(pmo("batches", "list", "--json", PMO_DATA_ROOT=root).stdout)[0]["batch"]
+    said = pmo("batches", "remove", batch, PMO_DATA_ROOT=root).stdout
+    leaving = re.search(rf"of release {version['version']}, which keeps them, (\d+) panels of \d+ articles", said)
+    assert leaving is not None, said
+    assert 0 < int(leaving[1]) < version["panels"]
+    assert pmo("batches", "restore", batch, PMO_DATA_ROOT=root).returncode == 0
+    assert pmo("batches", "list", PMO_DATA_ROOT=root).stdout == listed

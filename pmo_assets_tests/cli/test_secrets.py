@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from pmo_assets.settings import secret_options
+from pmo_assets.settings.listed import secret_options
 from pmo_assets_tests.cli.command_line import Pmo
 
 MARK = "MARKEDsecret"

@@ -26,12 +26,13 @@ SUPERVISOR = """
         supervision.Program(name, [sys.executable, str(program), str(folder / name), *words], {"part": "a part"})
         for name, words in (("first", ["starts"]), ("second", []))
     ]
-    ended = supervision.run_together(programs, {})
+    ended = supervision.run_together(programs, {}, log=folder / "log")
     print("ended:", ended, flush=True)
 """
 
 PROGRAM = """
     import os, signal, subprocess, sys, time
+    print("here", flush=True)
     if "starts" in sys.argv:
         subprocess.Popen([sys.executable, __file__, sys.argv[1] + ".part", "part"])
     if "part" in sys.argv:
@@ -111,6 +112,8 @@ def test_asked_twice_they_are_killed_at_once(tmp_path: Path) -> None:
     for _ in range(2):
         supervisor.send_signal(signal.SIGTERM)
         time.sleep(0.5)
-    supervisor.communicate(timeout=30)
+    output, _ = supervisor.communicate(timeout=30)
     assert time.monotonic() - start < 2, "not after its patience of two seconds"
+    assert output == "ended: None\n", "what programs print is in the log alone"
+    assert (tmp_path / "log").read_text().count("here\n") == 3
     assert living(pids) == []

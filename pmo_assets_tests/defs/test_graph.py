@@ -8,6 +8,7 @@ import importlib
 import io
 import json
 import pkgutil
+import re
 from pathlib import Path
 from typing import Any
 
@@ -487,6 +488,12 @@ def test_checks_are_evaluated_per_batch(graph: Graph) -> None:
     key = dg.AssetCheckKey(dg.AssetKey("articles"), checks.REJECTED_SHARE)
     records = graph.instance.event_log_storage.get_asset_check_execution_history(key, limit=10)
     assert len(records) == len(graph.batches)
+    results = [record.event.asset_check_evaluation for record in records if record.event is not None]
+    told = [item for item in results if item is not None and item.metadata["rejected"].value]
+    assert told, "sample articles are rejected"
+    for item in told:
+        assert re.search(r"^\d of \d+ articles were rejected here: PMC\d+ \(\w+\)", item.description or "")
+        assert str(item.metadata["page"].value).startswith(graph.settings.pages_url)
 
 
 @pytest.mark.parametrize("asset", ["panel_mentions", "panel_summaries"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,6 +39,17 @@ HOUR = timedelta(hours=1)
 EMAIL = "tests@example.org"
 
 
+class Keeping(logging.Handler):
+    """Keeps the errors that are logged."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__(logging.ERROR)
+        self.lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
 @dataclass
 class Room:
     """A data root and an instance in which runs end as the test says."""
@@ -50,9 +62,12 @@ class Room:
         self.data_root = DataRoot(self.settings.data_root)
         self.registry = BatchRegistry(self.data_root)
         self.defs = build_defs(self.settings)
+        self.logged: list[str] = []
 
     def with_options(self, **options: Any) -> Room:
-        return Room(self.folder, self.instance, self.settings.model_copy(update=options))
+        other = Room(self.folder, self.instance, self.settings.model_copy(update=options))
+        other.logged = self.logged
+        return other
 
     def register(self, *numbers: int) -> list[str]:
         """Make one batch of new packages and return its key in a list."""
@@ -67,6 +82,7 @@ class Room:
         resources = {"registry": self.registry, "data_root": self.data_root, "settings": self.settings}
         given = {name: value for name, value in resources.items() if name in sensor.required_resource_keys}
         with dg.build_sensor_context(self.instance, resources=given) as context:
+            context.log.addHandler(Keeping(self.logged))
             found = sensor(context)
         if isinstance(found, dg.SkipReason):
             return [], str(found.skip_message)
@@ -125,6 +141,14 @@ def test_without_an_address_nothing_is_asked_for(room: Room) -> None:
     requests, skipped = room.with_options(entrez_email=None).tick()
     assert requests == []
     assert "PMO_ENTREZ_EMAIL" in skipped
+    assert [line for line in room.logged if "PMO_ENTREZ_EMAIL" in line], "in the tick's log, too"
+
+
+def test_a_search_that_failed_stands_in_the_log_of_the_ticks_that_wait(room: Room) -> None:
+    room.fail(only(room.tick()[0], "refresh"))
+    assert not room.logged
+    assert "PMC is searched next at" in room.tick()[1]
+    assert "the last search of PMC failed: open run" in room.logged[0]
 
 
 def test_pmc_is_searched_once_in_the_time_that_is_set(room: Room) -> None:

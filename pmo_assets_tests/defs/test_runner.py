@@ -16,7 +16,7 @@ import pytest
 from dagster._core.events import EngineEventData
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.runner import close_dead_runs, dagster_home
+from pmo_assets.defs.runner import cancel_runs_of_code_servers, close_dead_runs, dagster_home
 from pmo_assets.settings import Settings
 from pmo_assets.system.processes import this_process
 
@@ -92,6 +92,25 @@ def test_a_run_on_another_machine_is_left_to_who_watches_it(monkeypatch: pytest.
             patch.setattr(type(instance.run_launcher), "supports_check_run_worker_health", True)
             assert close_dead_runs(instance) == 0
         assert close_dead_runs(instance) == 1
+
+
+@pytest.mark.parametrize(
+    ("tags", "canceled"),
+    [
+        ({".dagster/grpc_info": server(socket="/nowhere/socket")}, 1),
+        ({"pmo/process": str(this_process())}, 0),
+        ({".dagster/grpc_info": server(host="code", port=4000)}, 0),
+    ],
+    ids=["of this UI", "of pmo run", "of another machine"],
+)
+def test_what_the_ui_began_counts_as_canceled_when_it_is_ended(tags: dict[str, str], canceled: int) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_defs(Settings()).resolve_job_def("release")
+        run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED, tags=tags)
+        assert cancel_runs_of_code_servers(instance) == canceled
+        after = instance.get_run_by_id(run.run_id)
+        assert after is not None
+        assert (after.status is dg.DagsterRunStatus.CANCELING) == bool(canceled)
 
 
 @pytest.mark.parametrize(("pid", "closed"), [(os.getpid(), 0), (dead_pid(), 1)], ids=["alive", "dead"])

@@ -28,7 +28,8 @@ from dagster._core.instance.config import dagster_instance_config_schema
 from dagster._core.instance.ref import InstanceRef
 
 from pmo_assets.cli.main import app
-from pmo_assets.settings import Settings, settings_table
+from pmo_assets.settings import Settings
+from pmo_assets.settings.listed import settings_table
 from pmo_assets_tests.deployment.compose import DOCKER, ROOT, ours, services
 
 READERS_OF_SETTINGS = ("code", "pages")

@@ -51,13 +51,14 @@ def recipe_toml(encoder: Path, **changes: str) -> str:
     numbers = {
         "trained_image_blocks": "1", "trained_text_blocks": '"all"', "kind": '"alternating"', "steps": "9",
         "batch_size": "8", "evaluate_every": "3", "learning_rate": "1e-3", "patience": "0", "accumulate": "1",
-        "warm_up": "2", "precision": '"float32"', "views": "1",
+        "warm_up": "2", "precision": '"float32"', "views": "1", "name": f'"{encoder.as_posix()}"', "more": "",
     } | changes  # fmt: skip
     return f"""
 title = "tiny"
 source = "a test"
 [encoder]
-name = "{encoder.as_posix()}"
+name = {numbers["name"]}
+{numbers["more"]}
 trained_image_blocks = {numbers["trained_image_blocks"]}
 trained_text_blocks = {numbers["trained_text_blocks"]}
 [data]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import nbclient
 import nbformat
@@ -66,6 +67,21 @@ def test_the_statements_in_sql_say_what_python_says(
     assert {row[0]: row[1] for row in counted} == dict(expected) != {}
     assert "macular hole" not in expected, "which each panel's sentence denies"
     assert "diabetic macular edema" in expected
+
+
+@pytest.mark.parametrize("place", ["data", "demo/data"])
+def test_the_notebook_finds_what_make_demo_made_from_where_it_lies(
+    written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.delenv("PMO_DATA_ROOT", raising=False)
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).symlink_to(written.data_root)
+    (tmp_path / "docs").mkdir()
+    monkeypatch.chdir(tmp_path / "docs")
+    first = next(cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.cell_type == "code")
+    known: dict[str, Any] = {}
+    exec(first.source, known)
+    assert len(known["ds"].panels) == len(written.rows["panels"])
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-TEXTS: Final = ("mentions", "summary", "abbreviations", "generated_summary", "entities", "regions")
+TEXTS: Final = ("mentions", "summary", "abbreviations", "generated_summary", "entities", "regions", "phrases")
 """Those that hold words of the article, stated a second time on purpose."""
 
 
@@ -72,6 +72,7 @@ def context_columns(
                 "direction": -45.0, "label": None, "source": "vector", "score": 0.9, "probability": 0.9, "image": 0,
             }
         ],
+        "phrases": [region_phrase(f"{secret}white arrow: drusen")],
         "regions": [
             {
                 "box": [0.2, 0.2, 0.3, 0.3], "text": f"{secret}drusen", "description": None, "marks": [0], "phrase": 0,

@@ -78,7 +78,7 @@ def test_of_a_panel_that_may_not_be_passed_on_facts_are_shown_and_no_words() -> 
 @pytest.mark.parametrize("forbidden", [False, True])
 def test_marks_are_shown_always_and_phrases_and_regions_where_words_may_be(forbidden: bool) -> None:
     row = dataset_row(1) | context_columns("a", withheld=forbidden)
-    shown = gallery_panel(row, forbidden, phrases=[region_phrase("White arrow: drusen.")]).regions
+    shown = gallery_panel(row | {"phrases": [region_phrase("White arrow: drusen.")]}, forbidden).regions
     (mark,) = shown.marks
     assert (mark.kind, mark.tip) == ("arrow", (0.2, 0.2))
     assert [region.text for region in shown.regions] == ([] if forbidden else ["drusen"])

@@ -49,7 +49,7 @@ from pmo_assets_tests.release.finished import (
 CODES = [*LICENSE_CODES, TEXT_MINING, None]
 OPEN = {"CC0", "CC BY", "CC BY-SA", "CC BY-NC", "CC BY-NC-SA"}
 NONCOMMERCIAL = {"CC BY-NC", "CC BY-NC-SA", "CC BY-NC-ND"}
-OTHER_TEXTS = ("entities", "mentions", "summary", "abbreviations", "generated_summary", "regions")
+OTHER_TEXTS = ("entities", "mentions", "summary", "abbreviations", "generated_summary", "phrases", "regions")
 """Texts that other tables than `dataset_rows` have, in the order of these tables and of their columns."""
 CONTEXT = set(context_columns(None))
 CONTENT = {

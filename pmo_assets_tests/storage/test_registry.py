@@ -13,6 +13,7 @@ from pmo_assets.release.selection import current_articles
 from pmo_assets.sources.local import BESIDE_PACKAGES, NO_DOCUMENT, LocalFolder
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import NO_PART, BatchRegistry
+from pmo_assets.storage.removed import remove_batch, restore_batch
 from pmo_assets.storage.tables import Tables
 
 
@@ -197,3 +198,31 @@ def test_a_manifest_says_what_was_seen_used_and_left_out(registry: BatchRegistry
         assert totals["left_out"] == {
             "NoArticle": 1, "UnclearDocuments": 1, BESIDE_PACKAGES: 1, NO_DOCUMENT: 1, NO_PART: 4
         }  # fmt: skip
+
+
+def test_a_removed_batch_counts_no_more_and_comes_back_as_it_was(registry: BatchRegistry, source: Path) -> None:
+    (first, _), (second, _) = registry.add(LocalFolder(source), size=2)
+    tables = Tables(registry.data_root)
+    for batch in (first, second):
+        tables.write("dataset_rows", batch, [])
+    remove_batch(registry.data_root, second)
+    assert registry.batches() == tables.batches("dataset_rows") == list(registry.sizes()) == [first]
+    with pytest.raises(StorageError, match=f"pmo batches restore {second}"):
+        registry.manifest(second)
+    restore_batch(registry.data_root, second)
+    assert registry.batches() == tables.batches("dataset_rows") == [first, second]
+    assert articles_of(registry, second) == [3]
+
+
+def test_what_a_removed_batch_held_can_be_registered_again_in_a_place_of_its_own(
+    registry: BatchRegistry, source: Path
+) -> None:
+    _, (second, _) = registry.add(LocalFolder(source), size=2)
+    remove_batch(registry.data_root, second)
+    ((third, count),) = registry.add(LocalFolder(source), size=2)
+    assert (third.split("-")[0], count) == ("0003", 1)
+
+
+def test_a_batch_that_somebody_invented_is_refused_with_what_to_do(registry: BatchRegistry) -> None:
+    with pytest.raises(StorageError, match=r"made by `pmo batches add`.*`pmo batches remove mine` takes its partition"):
+        registry.manifest("mine")

@@ -35,6 +35,9 @@ class Tower:
         after_blocks: modules and parameters of the body behind its blocks.
         feature_map: pictures to (n, c, h, w); None where there is none, and for texts.
         of_region: (r, c) pooled from the feature map to features (r, f); None likewise.
+        split: given a number of last blocks, what comes before them (pictures to maps), they themselves (maps to the
+            feature map), and the modules before; None where a tower cannot be cut so.
+        of_map: the feature map to features (n, f); where there is a `split`.
     """
 
     module: nn.Module
@@ -45,6 +48,23 @@ class Tower:
     after_blocks: tuple[Any, ...]
     feature_map: Callable[[Tensor], Tensor] | None = None
     of_region: Callable[[Tensor], Tensor] | None = None
+    split: Callable[[int], Split] | None = None
+    of_map: Callable[[Tensor], Tensor] | None = None
+
+
+@dataclass(frozen=True)
+class Split:
+    """A body cut before its last blocks.
+
+    Attributes:
+        lower: pictures to maps (n, c, h, w), never trained.
+        upper: these to the feature map, trained.
+        lower_modules: modules of the lower part.
+    """
+
+    lower: Callable[[Tensor], Tensor]
+    upper: Callable[[Tensor], Tensor]
+    lower_modules: tuple[nn.Module, ...]
 
 
 class DualEncoder:
@@ -66,6 +86,7 @@ class DualEncoder:
         self.model, self.config, self.preprocess = model, config, preprocess
         self.tokenizer, self.name = tokenizer, name
         self.image, self.text = image_tower(model.visual), text_tower(model.text)
+        self.image_split: Split | None = None
         self._transforms: dict[Any, Callable[[PIL.Image.Image], Tensor]] = {}
         self.cut_texts: set[str] = set()
 
@@ -89,6 +110,8 @@ class DualEncoder:
         for tower, count in ((self.image, image), (self.text, text)):
             _free(tower, count)
         self.model.logit_scale.requires_grad_(True)
+        cut = self.image.split is not None and image != "all" and image > 0
+        self.image_split = self.image.split(int(image)) if cut and self.image.split is not None else None
         return [name for name, parameter in self.model.named_parameters() if parameter.requires_grad]
 
     def is_frozen(self, tower: Tower) -> bool:
@@ -157,10 +180,10 @@ class DualEncoder:
             return len(inner(text, truncation=False, verbose=False)["input_ids"]) <= int(self.tokenizer.context_length)
         return len(self.tokenizer.encode(text)) + 2 <= int(self.tokenizer.context_length)
 
-    def digest(self, tower: Tower) -> str:
-        """Return what stands for the features that a tower's body gives: its weights and how its input is prepared."""
-        found = hashlib.sha256()
-        for module in tower.body_modules:
+    def digest(self, tower: Tower, modules: Sequence[nn.Module] | None = None) -> str:
+        """Return what stands for what a tower's body gives, or modules of it: weights and how the input is prepared."""
+        found = hashlib.sha256(str(None if modules is None else len(modules)).encode())
+        for module in tower.body_modules if modules is None else modules:
             for name, value in module.state_dict().items():
                 found.update(name.encode())
                 found.update(value.detach().cpu().contiguous().numpy().tobytes())
@@ -229,7 +252,20 @@ def _timm_tower(visual: Any) -> Tower:
         one_cell = pooled[:, None, None, :] if channels_last else pooled[:, :, None, None]
         return trunk.forward_head(one_cell)
 
-    return Tower(visual, trunk, visual.head, (trunk,), blocks, after, feature_map, of_region)
+    def split(count: int) -> Split:
+        first = (trunk.conv_stem, trunk.bn1, *blocks[:-count])
+
+        def upper(maps: Tensor) -> Tensor:
+            return trunk.bn2(trunk.conv_head(nn.Sequential(*blocks[-count:])(maps)))
+
+        return Split(nn.Sequential(*first), upper, first)
+
+    # timm's EfficientNets and MobileNets: a chain of modules
+    chain = all(hasattr(trunk, name) for name in ("conv_stem", "bn1", "blocks", "conv_head", "bn2", "forward_head"))
+    return Tower(
+        visual, trunk, visual.head, (trunk,), blocks, after, feature_map, of_region,
+        split if chain else None, trunk.forward_head if chain else None,
+    )  # fmt: skip
 
 
 def text_tower(text: Any) -> Tower:

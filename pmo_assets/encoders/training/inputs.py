@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,9 +47,9 @@ class Inputs:
     """Inputs of some entries, as a body takes them, or as it gave them.
 
     Attributes:
-        images: (n, 3, h, w) pixels, or (n, f) features.
+        images: (n, 3, h, w) pixels, (n, c, h, w) maps of the frozen first blocks, or (n, f) features.
         texts: (n, t) tokens, or (n, f) features.
-        panels: of the regions, (r, 3, h, w) pixels of their panels, or (r, f) features pooled from them.
+        panels: of the regions, pixels or maps of their panels, or (r, f) features pooled from them.
         boxes: (r, 4) of the regions in their panels.
     """
 
@@ -78,7 +78,10 @@ class InputMaker:
         self.crop = crop if crop < 1 else None
         self.frozen_images = encoder.is_frozen(encoder.image)
         self.frozen_texts = encoder.is_frozen(encoder.text)
-        self._images = FeatureCache(cache, encoder.digest(encoder.image)) if self.frozen_images else None
+        self._split = None if self.frozen_images else encoder.image_split
+        lower = None if self._split is None else self._split.lower_modules
+        kept = self.frozen_images or lower is not None
+        self._images = FeatureCache(cache, encoder.digest(encoder.image, lower)) if kept else None
         self._texts = FeatureCache(cache, encoder.digest(encoder.text)) if self.frozen_texts else None
         self._digests: dict[str, bytes] = {}
 
@@ -110,7 +113,7 @@ class InputMaker:
     def embed(self, inputs: Inputs) -> tuple[Tensor, Tensor, Tensor]:
         """Return embeddings of pictures (n, d), texts (n, d), and regions as pooled from their panels (r, d)."""
         image, text = self.encoder.image, self.encoder.text
-        images = image.head(inputs.images if self.frozen_images else image.body(inputs.images))
+        images = image.head(self._features(inputs.images))
         texts = text.head(inputs.texts if self.frozen_texts else text.body(inputs.texts))
         if not len(inputs.panels):
             return images, texts, images[:0]
@@ -122,7 +125,19 @@ class InputMaker:
         if tower.feature_map is None or tower.of_region is None:
             raise ExamplesError(f"{self.encoder.name} has no feature map to pool regions from: loss.roi must be 0")
         owners = torch.arange(len(panels), device=panels.device)
-        return tower.of_region(region_features(tower.feature_map(panels), boxes, owners))
+        maps = tower.feature_map(panels) if self._split is None else self._split.upper(panels)
+        return tower.of_region(region_features(maps, boxes, owners))
+
+    def _features(self, given: Tensor) -> Tensor:
+        if self.frozen_images:
+            return given
+        tower = self.encoder.image
+        if self._split is None or tower.of_map is None:
+            return tower.body(given)
+        return tower.of_map(self._split.upper(given))
+
+    def _kept_part(self) -> Callable[[Tensor], Tensor]:
+        return self.encoder.image.body if self._split is None else self._split.lower
 
     def _image(self, entry: Entry, seed: int) -> Tensor:
         unit = entry.unit
@@ -137,7 +152,7 @@ class InputMaker:
         if known is None:
             crop_seed = int.from_bytes(key[:7], "big") + view
             pixels = self.encoder.pixels(shown(unit), self.crop if view else None, crop_seed)
-            known = self._images.put(key, self._alone(self.encoder.image.body, pixels[None]))
+            known = self._images.put(key, self._alone(self._kept_part(), pixels[None]))
         return torch.from_numpy(known.astype(np.float32))
 
     def _panel(self, unit: Unit) -> Tensor:
@@ -146,9 +161,10 @@ class InputMaker:
         key = (self._digest(unit) + b"roi").ljust(24, b"\0")
         known = self._images.get(key)
         if known is None:
-            pixels = self.encoder.pixels(shown(unit, whole=True))
+            pixels = self.encoder.pixels(shown(unit, whole=True))[None]
             boxes = torch.tensor([unit.box], device=self.device)
-            known = self._images.put(key, self._alone(lambda panels: self._pooled(panels, boxes), pixels[None]))
+            pooled = self._alone(lambda panels: self._pooled(panels, boxes), pixels) if self._split is None else None
+            known = self._images.put(key, self._alone(self._kept_part(), pixels) if pooled is None else pooled)
         return torch.from_numpy(known.astype(np.float32))
 
     def _text(self, text: str) -> Tensor:

@@ -147,6 +147,7 @@ class Recipe(_Part):
         wanted = {*self.levels, *self.data.texts}
         named = {kind for texts in self.data.texts.values() for name in texts for kind in kinds_of(name)}
         wanted |= {"figure"} if "caption" in named else set()
+        wanted |= {"panel"} if "subcaption" in named else set()
         return tuple(level for level in PAIR_LEVELS if level in wanted)
 
     @model_validator(mode="after")

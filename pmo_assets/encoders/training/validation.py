@@ -56,8 +56,8 @@ def embedded(maker: InputMaker, units: Sequence[Unit], texts: Sequence[str]) -> 
 def validation_numbers(maker: InputMaker, units: Mapping[PairLevel, Sequence[Unit]], texts: Texts) -> dict[str, float]:
     """Return recall@1, @5, @10 and mean reciprocal rank of each level, the means of both directions, and their `score`.
 
-    The score is the mean reciprocal rank, averaged over levels: unlike recall@10 it still tells encoders apart where
-    there are few candidates.
+    The score is the mean reciprocal rank over all units: unlike recall@10 it still tells encoders apart where there are
+    few candidates.
 
     Args:
         maker: with the encoder.
@@ -68,7 +68,6 @@ def validation_numbers(maker: InputMaker, units: Mapping[PairLevel, Sequence[Uni
         FloatingPointError: if an embedding is not finite, or has no direction.
     """
     numbers: dict[str, float] = {}
-    scores = []
     for level, own in units.items():
         words = [texts.first(unit) for unit in own]
         pictures, sentences = embedded(maker, own, words)
@@ -90,5 +89,5 @@ def validation_numbers(maker: InputMaker, units: Mapping[PairLevel, Sequence[Uni
         for name in ("recall@1", "recall@5", "recall@10", "mrr"):
             numbers[f"{level} {name}"] = float(np.mean([item[name] for item in found]))
         numbers[f"{level} candidates"] = float(len(own))
-        scores.append(numbers[f"{level} mrr"])
-    return {"score": float(np.mean(scores)), **numbers}
+    score = np.average([numbers[f"{level} mrr"] for level in units], weights=[len(own) for own in units.values()])
+    return {"score": float(score), **numbers}

@@ -105,16 +105,19 @@ def _suppressed(regions: Sequence[Region], similarity: TextSimilarity) -> list[R
     """The surest of regions at one place, the surest first.
 
     What is suppressed leaves its words to the one that stays, where that has none or they agree: a mark that no phrase
-    names gets those of the model, and a mark with words the model's description.
+    names gets those of the model, and a mark with words the model's description. Different phrases of the authors
+    stay both, with a region each: boxes are suppressed, not words.
     """
     order = non_maximum_suppression([item.box for item in regions], [item.confidence for item in regions], NMS_IOU)
-    kept = [regions[n] for n in order]
+    kept, told = [regions[n] for n in order], []
     for region in (regions[n] for n in range(len(regions)) if n not in order):
         k = next(k for k, other in enumerate(kept) if iou(other.box, region.box) > NMS_IOU)
         stays = kept[k]
         if stays.text is None or _agree(stays, region, similarity):
             kept[k] = replace(_joined(stays, region), box=stays.box)
-    return kept
+        elif None not in (region.phrase, stays.phrase) and region.phrase != stays.phrase:
+            told.append(region)
+    return kept + told
 
 
 def _joined(first: Region, second: Region) -> Region:

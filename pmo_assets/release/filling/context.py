@@ -159,8 +159,7 @@ def restored_texts(wanted: WantedTexts, words: ArticleWords, subcaption: str, ca
     left = {name: UNKNOWN for name in wanted.sha256 if name not in _MAKERS}
     if "generated_summary" in left:
         left["generated_summary"] = WRITTEN_BY_A_MODEL
-    if "regions" in left:
-        left["regions"] = OF_PICTURES
+    left.update(dict.fromkeys({"regions", "phrases"} & left.keys(), OF_PICTURES))
     for name, make in _MAKERS.items():
         if name not in wanted.sha256:
             continue

@@ -250,6 +250,8 @@ Half of what an article says of a panel stands in its running text. These column
   operators, its text, and a small network that looks at the pixels: box, tip, direction, colour, probability.
 * `regions`: what marks show: a box sized by the picture before the tip or within the circle, and the authors' words
   for it ("white arrows: drusen"); without words where no phrase names the mark.
+* `phrases`: words of subcaption and mentions that name marks, with their ranges and the `marks` that they mean;
+  `undecided` says why that is not sure. `phrase` of a region is the position of its phrase here.
 
 Rules, networks and a lexicon made them, no person looked: a sentence may be missing, or speak of something else too,
 and a mark may be none.{measured}"""

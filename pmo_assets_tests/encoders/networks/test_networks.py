@@ -125,6 +125,25 @@ def test_a_frozen_body_leaves_its_projection_free(tiny_bert: Path) -> None:
     assert set(encoder.train_blocks("all", "all")) == {name for name, _ in encoder.model.named_parameters()}
 
 
+def test_maps_of_frozen_first_blocks_lead_to_the_same_embeddings(tiny_bert: Path) -> None:
+    encoder = of_towers(tiny_bert, "test_efficientnet", image_size=64)
+    names = encoder.train_blocks(1, 0)
+    split = encoder.image_split
+    assert split is not None
+    encoder.set_training(False)
+    assert not [item for module in split.lower_modules for item in module.parameters() if item.requires_grad]
+    last = len(encoder.image.blocks) - 1
+    assert {name.split(".")[3] for name in names if ".blocks." in name} == {str(last)}
+    pixels = encoder.pixels(picture())[None]
+    with torch.no_grad():
+        maps = split.upper(split.lower(pixels))
+        assert torch.equal(maps, encoder.image.feature_map(pixels))  # type: ignore[misc]
+        assert torch.equal(encoder.image.of_map(maps), encoder.image.body(pixels))  # type: ignore[misc]
+    assert encoder.digest(encoder.image, split.lower_modules) != encoder.digest(encoder.image)
+    assert encoder.train_blocks("all", 0)
+    assert encoder.image_split is None
+
+
 def test_vit_l_14_has_the_papers_five_blocks() -> None:
     """The real network, on the device that has no memory."""
     import open_clip

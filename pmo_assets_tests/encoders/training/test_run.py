@@ -27,7 +27,7 @@ from pmo_assets.encoders.networks.building import load_encoder  # noqa: E402
 from pmo_assets.encoders.training import run as run_module  # noqa: E402
 from pmo_assets.encoders.training.recipes import read_recipe  # noqa: E402
 from pmo_assets.encoders.training.run import RunOptions, TrainingFault, rate_factor, train_encoder  # noqa: E402
-from pmo_assets_tests.encoders.tiny import recipe_toml  # noqa: E402
+from pmo_assets_tests.encoders.tiny import recipe_toml, write_tiny_bert  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,17 @@ class Killed(Exception):
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"kind": '"mixed"', "trained_image_blocks": "0", "trained_text_blocks": "0", "views": "3"}],
-    ids=["pixels", "features"],
+    [
+        {},
+        {"kind": '"mixed"', "trained_image_blocks": "0", "trained_text_blocks": "0", "views": "3"},
+        {
+            "name": "convolutions",
+            "trained_text_blocks": "0",
+            "views": "2",
+            "more": "pretrained = false\nimage_size = 64",
+        },
+    ],
+    ids=["pixels", "features", "maps"],
 )
 def test_a_run_that_is_killed_goes_on_to_the_same_weights(
     tiny_encoder: Path,
@@ -70,6 +79,9 @@ def test_a_run_that_is_killed_goes_on_to_the_same_weights(
     monkeypatch: pytest.MonkeyPatch,
     changes: dict[str, str],
 ) -> None:
+    if "name" in changes:
+        bert = write_tiny_bert(tmp_path / "bert")
+        changes = {**changes, "name": f'"test_efficientnet + {bert.as_posix()}"'}
     options = RunOptions(save_every=2)
     whole = train(tmp_path / "whole", tiny_encoder, examples, options, **changes)
     for kill_at in (1, 4, 8):  # before the first checkpoint, between two, at one

