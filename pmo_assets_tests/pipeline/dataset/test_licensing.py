@@ -27,6 +27,7 @@ CONTENT = {
         "generated_summary",
         "entities",
         "regions",
+        "phrases",
     },
     "figures": {"caption", "figure_image", "in_text_mention"},
     "articles": set[str](),
