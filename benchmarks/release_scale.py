@@ -53,7 +53,8 @@ FIRST_NUMBER = 1_000_000_000
 PICTURES = ("panel_image_bytes", "panel_image", "figure_image")
 PICTURE_BYTES = 100_000
 STORES = ("panels", "figures")
-TABLES = ("article_packages", "articles", "figures", "dataset_rows", *joined_names())
+ASKED = ("cues", "instructions", "verdicts")
+TABLES = ("article_packages", "articles", "figures", "dataset_rows", *ASKED, *joined_names())
 
 
 def _small(picture: Picture) -> Picture:
@@ -75,7 +76,9 @@ def generate(demo: DataRoot, work: DataRoot, rows: int) -> None:
         sequence += 1
         key = f"{sequence:04d}-{sequence:08x}"
         numbers = range(number, number := number + ARTICLES_PER_BATCH)
-        made = pl.DataFrame({"number": numbers, "article_id": [templates[item % len(templates)] for item in numbers]})
+        made = pl.DataFrame(
+            {"new_article": numbers, "article_id": [templates[item % len(templates)] for item in numbers]}
+        )
         for name, table in tables.items():
             _written(work, f"tables/{name}/{key}.parquet", parquet_bytes(_renumbered(table, made)))
         _written(work, f"manifests/{key}.parquet", parquet_bytes(_renumbered(manifest, made)))
@@ -104,7 +107,7 @@ def _written(work: DataRoot, key: str, content: bytes) -> None:
 def _renumbered(table: pl.DataFrame, made: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the templates' articles under their new numbers; their panels look like no others."""
     joined = made.join(table, on="article_id", how="inner", maintain_order="left")
-    new = pl.col("number").cast(pl.String)
+    new = pl.col("new_article").cast(pl.String)
     random = np.random.default_rng()
     changed: dict[str, Any] = {}
     if "panel_id" in table.columns:
@@ -116,7 +119,7 @@ def _renumbered(table: pl.DataFrame, made: pl.DataFrame) -> pl.DataFrame:
         changed["pdf"] = pl.concat_str(pl.lit("objects/aa/"), new, pl.lit(".pdf"))
     if "pmcid" in table.columns:
         changed["pmcid"] = pl.lit(None, dtype=pl.Int64)
-    return joined.with_columns(**changed).with_columns(article_id="number").select(table.columns)
+    return joined.with_columns(**changed).with_columns(article_id="new_article").select(table.columns)
 
 
 def _release(root: str, results: Any) -> None:

@@ -22,6 +22,9 @@ from pmo_assets.cli.console import CommandError, console, messages, one_line
 from pmo_assets.cli.dev import dev
 from pmo_assets.cli.doctor import doctor
 from pmo_assets.cli.encode import encode_app
+from pmo_assets.cli.encode_search import index as encode_index
+from pmo_assets.cli.encode_search import odd as encode_odd
+from pmo_assets.cli.encode_search import search as encode_search
 from pmo_assets.cli.encode_training import ablate as encode_ablate
 from pmo_assets.cli.encode_training import embed as encode_embed
 from pmo_assets.cli.encode_training import train as encode_train
@@ -32,6 +35,7 @@ from pmo_assets.cli.environment import (
     show_home,
     show_settings,
 )
+from pmo_assets.cli.instruct import instruct
 from pmo_assets.cli.pages import pages
 from pmo_assets.cli.panels import panels
 from pmo_assets.cli.pmc import pmc_app
@@ -75,6 +79,7 @@ app.command(rich_help_panel=_LOOK)(video)
 app.add_typer(pmc_app, name="pmc", rich_help_panel=_LOOK)
 app.add_typer(captions_app, name="captions", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(panels)
+app.command(rich_help_panel=_LOOK)(instruct)
 app.command(rich_help_panel=_LOOK)(quality)
 app.add_typer(annotate_app, name="annotate", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(pages)
@@ -83,6 +88,9 @@ app.add_typer(train_app, name="train", rich_help_panel=_OWN)
 encode_app.command("train")(encode_train)
 encode_app.command("embed")(encode_embed)
 encode_app.command("ablate")(encode_ablate)
+encode_app.command("index")(encode_index)
+encode_app.command("search")(encode_search)
+encode_app.command("odd")(encode_odd)
 app.add_typer(encode_app, name="encode", rich_help_panel=_OWN)
 app.command("settings", rich_help_panel=_SET)(show_settings)
 app.command("home", rich_help_panel=_SET)(show_home)

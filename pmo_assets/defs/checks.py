@@ -24,6 +24,7 @@ REJECTED_WARN = 0.1
 ROW_COUNT = "row_count"
 UNIQUE_IDS = "unique_ids"
 PAIRS = "pairs"
+INSTRUCTIONS = "instructions"
 BOXES_INSIDE = "boxes_inside_figure"
 SURVIVORS = "survivors"
 SPLITS = "splits"
@@ -174,6 +175,15 @@ def pairs_result(faults: Mapping[str, int]) -> dg.AssetCheckResult:
     """Report whether every pair has a picture that goes out, a box in it, and a text; by what is wrong."""
     return dg.AssetCheckResult(
         check_name=PAIRS,
+        passed=not any(faults.values()),
+        metadata={name.replace(" ", "_"): count for name, count in faults.items()},
+    )
+
+
+def instructions_result(faults: Mapping[str, int]) -> dg.AssetCheckResult:
+    """Report whether every instruction has a picture and messages, and yes and no are balanced; by what is wrong."""
+    return dg.AssetCheckResult(
+        check_name=INSTRUCTIONS,
         passed=not any(faults.values()),
         metadata={name.replace(" ", "_"): count for name, count in faults.items()},
     )

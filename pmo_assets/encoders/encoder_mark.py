@@ -21,14 +21,23 @@ def need_one_encoder(images: Path, texts: Path) -> None:
     Raises:
         EmbeddingsError: naming both.
     """
-    marks = []
-    for path in (images, texts):
-        with ForeignParquet(path) as file:
-            found = file.schema_arrow.metadata or {}
-        marks.append((found.get(ENCODER_KEY), found.get(NAME_KEY, b"another encoder").decode(errors="replace")))
-    (one, one_name), (other, other_name) = marks
+    (one, one_name), (other, other_name) = encoder_of(images), encoder_of(texts)
     if one is not None and other is not None and one != other:
         raise EmbeddingsError(
             f"{images.name} is by {one_name} and {texts.name} by {other_name}, or by other weights of it: embed both "
             "by one encoder (`pmo encode embed`)"
         )
+
+
+def encoder_of(path: Path) -> tuple[str | None, str]:
+    """Return digest and name of the encoder that made a file of embeddings; None for one that does not say.
+
+    Raises:
+        StorageError: if it asks for more than the limits of foreign Parquet.
+        OSError: if it cannot be read.
+    """
+    with ForeignParquet(path) as file:
+        found = file.schema_arrow.metadata or {}
+    digest = found.get(ENCODER_KEY)
+    name = found.get(NAME_KEY, b"another encoder").decode(errors="replace")
+    return (None if digest is None else digest.decode(errors="replace")), name

@@ -8,11 +8,12 @@ from pmo_assets.loading.errors import ReleaseError, Withheld
 from pmo_assets.loading.opening import load
 from pmo_assets.loading.release import Release
 from pmo_assets.loading.rows import Rows
-from pmo_assets.loading.typed_rows import Article, Figure, Pair, Panel
+from pmo_assets.loading.typed_rows import Article, Figure, Instruction, Pair, Panel
 
 __all__ = [
     "Article",
     "Figure",
+    "Instruction",
     "Pair",
     "Panel",
     "Release",

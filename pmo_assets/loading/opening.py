@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 from pmo_assets.loading.errors import ReleaseError
-from pmo_assets.loading.release import Release
+from pmo_assets.loading.release import SUMS, Release
 from pmo_assets.loading.typed_rows import Split
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.release import CONFIGS
 
-SUMS = "SHA256SUMS"
 MANIFEST = "manifest.json"
 
 _SUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
@@ -144,8 +143,9 @@ def _shards(
             )
         files[config] = None if missing else keys
     counts = manifest.get("counts")
-    if not any(key.startswith("data/pairs/") for key in sums) and "pairs" not in (counts or {}):
-        files["pairs"] = None  # a release from before there were pairs
+    for config in ("pairs", "instructions"):
+        if not any(key.startswith(f"data/{config}/") for key in sums) and config not in (counts or {}):
+            files[config] = None  # a release from before there were any
     return files
 
 

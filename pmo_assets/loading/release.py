@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import io
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from pmo_assets.loading.errors import ReleaseError
 from pmo_assets.loading.rows import Rows
 from pmo_assets.loading.shards import Shard, ShardedTable
-from pmo_assets.loading.typed_rows import ROW_TYPES, Article, Figure, Pair, Panel, Split
+from pmo_assets.loading.typed_rows import ROW_TYPES, Article, Figure, Instruction, Pair, Panel, Split
 from pmo_assets.records.pairs import PICTURE_CONFIGS
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.release import CONFIGS, arrow_schema, release_tables
@@ -29,8 +30,13 @@ PICTURES: Mapping[Config, str | None] = {
     "figures": "figure_image",
     "articles": None,
     "pairs": None,
+    "instructions": None,
 }
 """The column of each config that holds a picture."""
+
+
+SUMS: Final = "SHA256SUMS"
+"""The list of a release's files with their checksums, which is written last."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,23 @@ class PairRows(Rows[Pair]):
                 groups[chosen] = table.group_of(rows[chosen] + table.rows_of_split(split)[0]) + len(sizes)
             sizes = np.concatenate([sizes, table.picture_bytes()])
         return groups, sizes
+
+
+class InstructionRows(Rows[Instruction]):
+    """Instructions, read as they are asked for; their pictures stand in the config `panels`."""
+
+    def _pictures_read(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        maker = self._make
+        assert isinstance(maker, RowMaker)
+        named = ("picture_row", "split")
+        read = pa.concat_tables([self._table.schema.empty_table().select(named), *self._table.tables(numbers, named)])
+        rows, splits = read["picture_row"].to_numpy(), np.asarray(read["split"].to_pylist(), dtype=object)
+        table = maker.release.picture_table("panels")
+        groups = np.zeros(len(numbers), dtype=np.int64)
+        for split in get_args(Split):
+            chosen = splits == split
+            groups[chosen] = table.group_of(rows[chosen] + table.rows_of_split(split)[0])
+        return groups, table.picture_bytes()
 
 
 class Release:
@@ -105,6 +128,11 @@ class Release:
         """Version of the release."""
         return str(self.manifest["version"])
 
+    @functools.cached_property
+    def digest(self) -> str:
+        """Hexadecimal SHA-256 of the list of its files' checksums: releases that differ in a byte have other ones."""
+        return hashlib.sha256(self._root.read(SUMS)).hexdigest()
+
     @property
     def folder(self) -> str:
         """Path or address of the hub's folder."""
@@ -131,6 +159,10 @@ class Release:
     @functools.cached_property
     def _pairs_table(self) -> ShardedTable:
         return self._opened("pairs")
+
+    @functools.cached_property
+    def _instructions_table(self) -> ShardedTable:
+        return self._opened("instructions")
 
     def _table(self, config: str) -> ShardedTable:
         if config not in CONFIGS:
@@ -183,6 +215,16 @@ class Release:
         """
         table = self._table("pairs")
         return PairRows(table, RowMaker(self, "pairs"), range(len(table)))
+
+    @property
+    def instructions(self) -> Rows[Instruction]:
+        """Questions and dialogues about panels, with answers that rest on evidence: `filter(kind="where")`.
+
+        Raises:
+            ReleaseError: if the release was made before there were instructions.
+        """
+        table = self._table("instructions")
+        return InstructionRows(table, RowMaker(self, "instructions"), range(len(table)))
 
     @functools.cached_property
     def duplicates(self) -> pl.DataFrame:

@@ -21,6 +21,7 @@ from pmo_assets.loading.shown import in_notebook
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import Box, as_box, crop_box
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.records.instructions import Evidence, InstructionKind, Topic, Turn
 from pmo_assets.records.pairs import PairLevel, PictureConfig, TextKind
 from pmo_assets.records.panels import PanelAnnotation, PanelImage, PrintedIdentifier
 from pmo_assets.tables.context import (
@@ -450,8 +451,67 @@ class Pair(_Row):
         return in_notebook(repr(self), buffer.getvalue(), self.text, self.license, self.attribution, None)
 
 
-ROW_TYPES: dict[str, type[Panel] | type[Figure] | type[Article] | type[Pair]] = {
-    row_type.CONFIG: row_type for row_type in (Panel, Figure, Article, Pair)
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Instruction(_Row):
+    """A question or dialogue about a panel, with the evidence that its answers rest on: a row of `instructions`.
+
+    `boxes` are (left, top, right, bottom) as fractions of the panel's picture. No instruction is withheld.
+    """
+
+    CONFIG: ClassVar[str] = "instructions"
+
+    instruction_id: str
+    kind: InstructionKind
+    topic: Topic
+    asked: str
+    messages: tuple[Turn, ...]
+    scene: tuple[str, ...]
+    context: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    boxes: tuple[Box, ...]
+    maker: str
+    confidence: float
+    panel_id: str
+    picture_row: int
+    image_cluster_id: str
+
+    def __repr__(self) -> str:
+        return f"<Instruction {self.instruction_id} {self.kind}{_shortly(self.messages[0].content)}>"
+
+    def chat(self) -> list[dict[str, str]]:
+        """Return the messages as chat templates take them."""
+        return [{"role": turn.role, "content": turn.content} for turn in self.messages]
+
+    def picture(self) -> bytes | None:
+        """Return the panel's picture as a file (PNG or WebP)."""
+        return self._source.picture_in_split("panels", self.split, self.picture_row)
+
+    def image(self) -> PIL.Image.Image:
+        """Return the panel's picture, RGB.
+
+        Raises:
+            ReleaseError: if it is damaged.
+        """
+        return _decoded(self, self.picture())
+
+    @property
+    def panel(self) -> Panel | None:
+        """The panel."""
+        panels = self._source.panels_of(self.article_id, self.image_cluster_id)
+        return next((panel for panel in panels if panel.panel_id == self.panel_id), None)
+
+    @property
+    def article(self) -> Article:
+        """The article."""
+        return self._source.article_of(self.article_id)
+
+    def _repr_html_(self) -> str:
+        said = " ".join(f"{turn.role}: {turn.content}" for turn in self.messages)
+        return in_notebook(repr(self), self.picture(), said, self.license, self.attribution, None)
+
+
+ROW_TYPES: dict[str, type[Panel] | type[Figure] | type[Article] | type[Pair] | type[Instruction]] = {
+    row_type.CONFIG: row_type for row_type in (Panel, Figure, Article, Pair, Instruction)
 }
 """Record type of each config."""
 
@@ -476,6 +536,12 @@ def _as_field(name: str, value: Any) -> Any:
         return tuple(PageSize(**size) for size in value)
     if name == "annotations":
         return tuple(PanelAnnotation(part["purpose"], tuple(part["decided"]), None, part["at"]) for part in value)
+    if name == "messages":
+        return tuple(Turn(part["role"], part["content"]) for part in value)
+    if name == "evidence":
+        return tuple(Evidence(**part) for part in value)
+    if name == "boxes":
+        return tuple(as_box(box) for box in value)
     if name in _RECORDS:
         return _RECORDS[name](value)
     return _tuple(value) if isinstance(value, list) else value

@@ -8,6 +8,7 @@ from datetime import date
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.records.defaults import CREATOR, REPOSITORY
+from pmo_assets.release.instruction_numbers import InstructionCounts
 from pmo_assets.release.pair_numbers import PairCounts
 
 
@@ -35,7 +36,7 @@ class ConfigFacts:
     """A config of the hub's folder.
 
     Attributes:
-        name: "panels", "figures", "articles" or "pairs" (`tables.release.release_tables` has its schema).
+        name: a config's, "panels" and so on (`tables.release.release_tables` has its schema).
         files: its shards by split, splits in the order train, validation, test; only splits that have rows.
     """
 
@@ -119,6 +120,7 @@ class ReleaseFacts:
         years: first and last year of publication; None when none is known.
         side_tables: the Parquet files beside the configs: duplicates, splits, withheld, …
         pairs: numbers of the pairs of regions and texts.
+        instructions: numbers of the instructions, by kind and answer.
         creator: who makes the release, as it is to be cited: a group's or a person's name.
         repository: its future name on the hub, "owner/name"; the card's examples read it by that name.
     """
@@ -144,5 +146,6 @@ class ReleaseFacts:
     years: tuple[int, int] | None
     side_tables: Sequence[ReleaseFile] = ()
     pairs: PairCounts = field(default_factory=PairCounts)
+    instructions: InstructionCounts = field(default_factory=InstructionCounts)
     creator: str = CREATOR
     repository: str = REPOSITORY

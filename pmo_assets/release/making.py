@@ -27,6 +27,7 @@ from pmo_assets.release.hub.croissant import croissant_file
 from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
+from pmo_assets.release.instruction_numbers import InstructionCounts
 from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, GALLERY_FOLDER, HUB, RELEASE_KEY
 from pmo_assets.release.pair_numbers import PairCounts
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
@@ -48,7 +49,7 @@ from pmo_assets.release.versions import (
     schema_digest,
     write_version,
 )
-from pmo_assets.release.writing import ReleaseOptions, WrittenTables, is_noncommercial, write_tables
+from pmo_assets.release.writing import ReleaseCounts, ReleaseOptions, WrittenTables, is_noncommercial, write_tables
 from pmo_assets.storage.candidates import read_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
@@ -343,10 +344,17 @@ def _manifest(
             **{f"{split}_articles": count for split, count in groups.facts.articles.items()},
             **{f"{split}_panels": count for split, count in groups.facts.panels.items()},
             **PairCounts(counts.pairs, counts.paired).as_counts(),
+            **_instruction_counts(counts).as_counts(),
         },
         files=list(files),
     )
     return changes, manifest
+
+
+def _instruction_counts(counts: ReleaseCounts) -> InstructionCounts:
+    return InstructionCounts(
+        counts.instructions, counts.answers, counts.instructions_left_out, counts.instructed_panels
+    )
 
 
 def _facts(
@@ -394,6 +402,7 @@ def _facts(
         journals=len(counts.journals),
         years=(min(counts.years), max(counts.years)) if counts.years else None,
         pairs=PairCounts(counts.pairs, counts.paired),
+        instructions=_instruction_counts(counts),
         side_tables=[
             ReleaseFile(file.path.removeprefix("hub/"), file.sha256, file.size, file.rows or 0, arrow_bytes=0)
             for file in manifest.files

@@ -9,6 +9,14 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.identity import RETRACTION
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.packages import REGISTRATION_STAGE, article_words
+from pmo_assets.release.instruction_numbers import (
+    BALANCE_HEADER,
+    BALANCE_REMARK,
+    INSTRUCTION_HEADER,
+    InstructionCounts,
+    balance_cells,
+    instruction_cells,
+)
 from pmo_assets.release.keys import REJECTION_PAGES, rejection_page_key
 from pmo_assets.release.pair_numbers import (
     PAIR_HEADER,
@@ -135,6 +143,7 @@ def release_summary(
                 PageTable("Pictures, words, confidence", SPREAD_HEADER, tuple(picture_cells(statistics))),
                 PageTable("What the running text says of panels", CONTEXT_HEADER, tuple(context_cells(statistics))),
                 *pair_tables(tables, out.articles),
+                *instruction_tables(tables),
                 batch_table(statistics),
                 duplicates_table(selection),
                 withheld_table(selection),
@@ -164,6 +173,22 @@ def pair_tables(tables: Tables, articles: int) -> tuple[PageTable, ...]:
             tuple(panel2patch_cells(counts, articles)),
             PANEL2PATCH_REMARK,
         ),
+    )
+
+
+def instruction_tables(tables: Tables) -> tuple[PageTable, ...]:
+    """Return the numbers of the newest release's instructions as tables; none where it has none.
+
+    Args:
+        tables: the tables below the data root of the releases.
+    """
+    versions = released_versions(tables.data_root)
+    counts = InstructionCounts.of(read_manifest(tables.data_root, versions[-1]).counts) if versions else None
+    if counts is None:
+        return ()
+    return (
+        PageTable("Instructions by kind", INSTRUCTION_HEADER, tuple(instruction_cells(counts))),
+        PageTable("Answers of yes/no questions", BALANCE_HEADER, tuple(balance_cells(counts)), BALANCE_REMARK),
     )
 
 

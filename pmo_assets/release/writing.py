@@ -25,6 +25,12 @@ from pmo_assets.pipeline.dataset.hub_rows import (
     hub_panels,
     with_joined,
 )
+from pmo_assets.pipeline.dataset.instruction_rows import (
+    YesNoBalance,
+    hub_instructions,
+    kept_instructions,
+    yes_no_counts,
+)
 from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns, without_forbidden
 from pmo_assets.pipeline.dataset.pair_rows import FROM_FIGURES, FROM_PANELS, hub_pairs
 from pmo_assets.pipeline.dataset.published import published_rows
@@ -75,7 +81,8 @@ class ReleaseOptions:
 class ReleaseCounts:
     """Counts taken while a release was written.
 
-    Of them `pairs` counts rows by level and kind of text, `paired` the figures, panels and regions that have any.
+    Of them `pairs` counts rows by level and kind of text, `paired` the figures, panels and regions that have any;
+    `instructions` counts rows by kind, `answers` those of yes/no by split, topic and answer.
     """
 
     panels: int = 0
@@ -91,6 +98,10 @@ class ReleaseCounts:
     years: set[int] = field(default_factory=set)
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
     paired: Counter[str] = field(default_factory=Counter)
+    instructions: Counter[str] = field(default_factory=Counter)
+    answers: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    instructions_left_out: int = 0
+    instructed_panels: int = 0
 
 
 @dataclass(frozen=True)
@@ -193,6 +204,7 @@ def write_tables(
     """
     writers = _Writers(data_root, prefix, metadata)
     counts = ReleaseCounts()
+    surplus = _surplus_of_answers(tables, selection, splits, options)
     with contextlib.ExitStack() as stack:
         stack.callback(writers.abandon)
         for number, batch in enumerate(selection.current, start=1):
@@ -203,7 +215,7 @@ def write_tables(
             say(f"release: batch {number} of {len(selection.current)} ({batch}, {rows.height} rows)")
             if not rows.is_empty():
                 articles = articles_under(tables.read("articles", batch), selection)
-                _write_batch(writers, tables, batch, rows, articles, splits, groups, options, counts)
+                _write_batch(writers, tables, batch, rows, articles, splits, groups, options, counts, surplus)
         return WrittenTables(
             published=_only(writers.published),
             configs={
@@ -253,6 +265,7 @@ def _write_batch(
     groups: pl.DataFrame,
     options: ReleaseOptions,
     counts: ReleaseCounts,
+    surplus: frozenset[str],
 ) -> None:
     others = joined_tables(tables, batch)
     rows = with_joined(rows, "panels", others)
@@ -278,12 +291,12 @@ def _write_batch(
     # By figure, not by article: a figure may have an owner and a licence of its own.
     closed = [withheld(code) for code in rows["license"]]
     closed_figures = [withheld(code) for code in figures["license"]]
-    _write_pairs(
-        writers,
-        _numbered(writers, "figures", licensed_figures, closed_figures, options, pictures=options.figure_pictures),
-        _numbered(writers, "panels", licensed_panels, closed, options),
-        counts,
+    whole_rows = _numbered(
+        writers, "figures", licensed_figures, closed_figures, options, pictures=options.figure_pictures
     )
+    panel_rows = _numbered(writers, "panels", licensed_panels, closed, options)
+    _write_pairs(writers, whole_rows, panel_rows, counts)
+    _write_instructions(writers, tables, batch, whole_rows, panel_rows, surplus, counts)
     facts = articles.select("article_id", "split").iter_rows()
     for place, (at, of, (article_id, split)) in enumerate(zip(_spans(rows), _spans(figures), facts, strict=True)):
         hidden = [shut and options.withhold for shut in closed[at]]
@@ -348,6 +361,51 @@ def _write_pairs(writers: _Writers, figures: pl.DataFrame, panels: pl.DataFrame,
     counts.pairs.update(pairs.select("level", "text_kind").iter_rows())
     for level, key in {"figure": "figure_id", "panel": "panel_id", "region": "region_id"}.items():
         counts.paired[level] += pairs.filter(pl.col("level") == level)[key].n_unique()
+
+
+def _write_instructions(
+    writers: _Writers,
+    tables: Tables,
+    batch: str,
+    figures: pl.DataFrame,
+    panels: pl.DataFrame,
+    surplus: frozenset[str],
+    counts: ReleaseCounts,
+) -> None:
+    kept = kept_instructions(tables.read("instructions", batch), tables.read("verdicts", batch))
+    key = ["article_id", "image_cluster_id"]
+    sides = panels.join(figures.select(*key, "picture_width", "picture_height"), on=key, how="inner")
+    pixels = {name: (width, height) for name, width, height in sides.select(
+        "panel_id", "picture_width", "picture_height"
+    ).iter_rows()}  # fmt: skip
+    rows = hub_instructions(panels, kept, tables.read("cues", batch), pixels, surplus)
+    for split in SPLITS:
+        writers.configs["instructions", split].add(_arrow(rows.filter(pl.col("split") == split)))
+    counts.instructions.update(rows["kind"].cast(pl.String))
+    counts.answers += yes_no_counts(rows)
+    counts.instructions_left_out = len(surplus)
+    counts.instructed_panels += rows["panel_id"].n_unique()
+
+
+def _surplus_of_answers(
+    tables: Tables, selection: Selection, splits: pl.DataFrame, options: ReleaseOptions
+) -> frozenset[str]:
+    """Return the yes/no instructions that balance leaves out, of all batches together."""
+    balance = YesNoBalance()
+    for batch in selection.current:
+        rows = released_rows(tables, selection, batch, options, ["panel_id", "article_id", "license"])
+        closed = [options.withhold and withheld(code) for code in rows["license"]]
+        open_rows = rows.filter(~pl.Series(closed, dtype=pl.Boolean)).join(splits, on="article_id", how="inner")
+        asked = tables.read("instructions", batch, _OF_ANSWERS).filter(pl.col("kind") == "yes_no")
+        kept = kept_instructions(asked, tables.read("verdicts", batch, ("panel_id", "number", "is_kept")))
+        found = kept.join(open_rows.select("panel_id", "split"), on="panel_id", how="inner")
+        for row in found.iter_rows(named=True):
+            answer = row["messages"][-1]["content"]
+            balance.add(row["split"], row["topic"], row["asked"], answer, row["instruction_id"])
+    return balance.left_out()
+
+
+_OF_ANSWERS: Final = ("panel_id", "number", "kind", "topic", "asked", "messages")
 
 
 def _spans(rows: pl.DataFrame) -> Iterator[slice]:

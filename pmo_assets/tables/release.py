@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from pmo_assets.tables.columns import page_boxes_column
 from pmo_assets.tables.dataset import DatasetRows
+from pmo_assets.tables.instruction_columns import INSTRUCTION_COLUMNS
 from pmo_assets.tables.pairs import PAIR_COLUMNS
 from pmo_assets.tables.released import (
     FACTS,
@@ -90,7 +91,7 @@ class PublishedPanels(dy.Schema):
 _SPLIT = dy.Enum(
     ["train", "validation", "test"],
     description="Split of the article",
-    metadata=released(FACTS, "panels", "figures", "articles", "pairs"),
+    metadata=released(FACTS, "panels", "figures", "articles", "pairs", "instructions"),
 )
 
 
@@ -139,6 +140,7 @@ _OWN_COLUMNS: Final[Mapping[Config, dict[str, dy.Column]]] = {
         "split": _SPLIT,
     },
     "pairs": {**PAIR_COLUMNS, "split": _SPLIT},
+    "instructions": {**INSTRUCTION_COLUMNS, "split": _SPLIT},
 }
 """Columns of the hub's tables that no table of a batch has: pictures, and what all batches together give."""
 
@@ -149,6 +151,8 @@ _DESCRIPTIONS: Final[Mapping[Config, str]] = {
     "articles": "An article of which a panel is in the dataset: config `articles` of the hub's folder.",
     "pairs": "A figure, a panel or a region of a panel with one of its texts, to train on: config `pairs` of the hub's "
     "folder. The picture stands in the config that the row names.",
+    "instructions": "A question or dialogue about a panel with answers and the evidence that they rest on: config "
+    "`instructions` of the hub's folder. The picture stands in the config `panels`.",
 }
 
 _ORDER: Final[Mapping[Config, str]] = {
@@ -167,10 +171,11 @@ _ORDER: Final[Mapping[Config, str]] = {
     "articles": "article_id package pmcid pmid doi title authors journal year citation mesh_terms keywords license "
     "license_url commercial_use attribution article_url article_version is_manuscript figures panels split",
     "pairs": " ".join((*PAIR_COLUMNS, "split")),
+    "instructions": " ".join((*INSTRUCTION_COLUMNS, "split")),
 }
 """The order in which readers of releases know the columns; a column that is not named here comes after them."""
 
-CONFIGS: Final[tuple[Config, ...]] = ("panels", "figures", "articles", "pairs")
+CONFIGS: Final[tuple[Config, ...]] = ("panels", "figures", "articles", "pairs", "instructions")
 """The hub's configs, the default one first."""
 
 _BASES: Final[Mapping[Config, tuple[str, ...]]] = {
@@ -178,6 +183,7 @@ _BASES: Final[Mapping[Config, tuple[str, ...]]] = {
     "figures": ("dataset_rows", "figures"),
     "articles": ("dataset_rows", "articles"),
     "pairs": (),
+    "instructions": (),
 }
 """Tables of a batch that a config's rows are made of; the columns of all others are joined to them."""
 

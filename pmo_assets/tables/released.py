@@ -19,7 +19,7 @@ from typing import Final, Literal
 
 import dataframely as dy
 
-Config = Literal["panels", "figures", "articles", "pairs"]
+Config = Literal["panels", "figures", "articles", "pairs", "instructions"]
 """A table of the hub's folder."""
 
 Facet = Literal["picture", "text", "boxes", "assembly", "credit"]
@@ -49,6 +49,7 @@ KEYS: Final[Mapping[Config, tuple[str, ...]]] = {
     "figures": ("article_id", "image_cluster_id"),
     "articles": ("article_id",),
     "pairs": ("pair_id",),
+    "instructions": ("instruction_id",),
 }
 """Columns by which a row of each table is known."""
 

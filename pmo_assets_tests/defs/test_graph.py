@@ -323,7 +323,7 @@ def test_pairs_credit_as_their_articles_do(graph: Graph) -> None:
     assert {*pairs.select("article_id", "attribution").iter_rows()} <= {*given.items()}
 
 
-@pytest.mark.parametrize("config", [config for config in CONFIGS if config != "pairs"])
+@pytest.mark.parametrize("config", [config for config in CONFIGS if config not in ("pairs", "instructions")])
 def test_every_row_of_the_hubs_tables_says_whom_to_credit(graph: Graph, config: str) -> None:
     rows = hub(graph, config)
     assert rows.height > 0
@@ -555,7 +555,7 @@ def test_what_is_systemic_fails_the_batch_and_says_what_to_do(tmp_path: Path) ->
     settings = settings_below(tmp_path)
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions("article_batch", ["0001-none"])
-        with pytest.raises(RunFailed, match=r"article_batch failed.*manifests/0001-none"):
+        with pytest.raises(RunFailed, match=r"article_batch failed.*there is no batch 0001-none"):
             run_job(build_defs(settings), instance, "process_batch", batch="0001-none")
 
 

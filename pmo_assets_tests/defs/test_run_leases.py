@@ -85,8 +85,11 @@ def test_the_lease_is_kept_from_step_to_step_and_free_afterwards(room: Room, mon
     assert holder_of(room.root, batch_lease(room.batch)) is None
 
 
-def test_a_run_that_fails_gives_its_lease_back(room: Room) -> None:
-    room.root.delete(f"manifests/{room.batch}.parquet")
+def test_a_run_that_fails_gives_its_lease_back(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    def manifest(registry: BatchRegistry, batch: str) -> object:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(BatchRegistry, "manifest", manifest)
     with pytest.raises(RunFailed):
         room.run("article_batch")
     assert holder_of(room.root, batch_lease(room.batch)) is None

@@ -20,6 +20,7 @@ from pmo_assets.records.geometry import crop_box
 from pmo_assets.samples.pictures import drawn_picture
 from pmo_assets.tables.release import PanelDuplicates, arrow_schema, release_tables
 from pmo_assets_tests.release.context_columns import context_columns
+from pmo_assets_tests.release.instruction_rows import hub_rows
 
 SPLITS = ("train", "train", "train", "validation", "test")
 """Of articles, one after the other."""
@@ -221,6 +222,17 @@ def _pair_rows(rows: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return found
 
 
+def _instruction_rows(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return instructions of the panels that are not withheld."""
+    places: dict[str, int] = {}
+    found: list[dict[str, Any]] = []
+    for turn, panel in enumerate(panels):
+        place = places[panel["split"]] = places.get(panel["split"], -1) + 1
+        if panel["panel_image"] is not None:
+            found += hub_rows(panel, place, turn)
+    return found
+
+
 def release_rows(articles: int, seed: int = 0) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each config."""
     rng = np.random.default_rng(seed)
@@ -246,6 +258,7 @@ def release_rows(articles: int, seed: int = 0) -> dict[str, list[dict[str, Any]]
             }
         )
     rows["pairs"] = _pair_rows(rows)
+    rows["instructions"] = _instruction_rows(rows["panels"])
     return rows
 
 

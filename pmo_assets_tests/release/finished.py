@@ -37,6 +37,7 @@ from pmo_assets.tables.release import joined_columns
 from pmo_assets.tables.schemas import checked, empty_table, schema_of
 from pmo_assets_tests.release.batches import ENTRY
 from pmo_assets_tests.release.context_columns import context_columns, region_phrase
+from pmo_assets_tests.release.instruction_rows import batch_rows
 
 LOCAL: Final = 10**12
 """Numbers from here on are no PMC numbers."""
@@ -220,7 +221,8 @@ def _context_rows(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }
     told = {"sentence" if name == "text" else name: mention[name] for name in mention}
     named = {**key, "panel_id": row["panel_id"], "phrases": [region_phrase(row["subcaption_text"])]}
-    return {"panel_mentions": [{**key, **told}], "region_phrases": [named], **found}
+    asked = batch_rows({**key, "panel_id": row["panel_id"]}, f"{SECRET} ")
+    return {"panel_mentions": [{**key, **told}], "region_phrases": [named], **found, **asked}
 
 
 def panel_picture(key: str, pixels: NDArray[np.uint8]) -> Picture:

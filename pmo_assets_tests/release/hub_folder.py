@@ -32,6 +32,7 @@ from pmo_assets.tables.release import (
     release_tables,
 )
 from pmo_assets_tests.release.context_columns import TEXTS, context_columns
+from pmo_assets_tests.release.instruction_rows import hub_rows
 
 SPLITS = {101: "train", 102: "train", 103: "validation", 104: "test"}
 """Split of each article."""
@@ -217,6 +218,11 @@ def rows_of(config: str, split: str, form: str = "PNG") -> list[dict[str, Any]]:
         return [_panel(article, ordinal, form) for article in articles for ordinal in range(PANELS_EACH)]
     if config == "pairs":
         return [pair for article in articles for pair in _pairs(article)]
+    if config == "instructions":
+        panels = enumerate(rows_of("panels", split, form))
+        return [
+            row for place, panel in panels if panel["panel_image"] is not None for row in hub_rows(panel, place, place)
+        ]
     return [_figure(article, form) if config == "figures" else _article(article) for article in articles]
 
 

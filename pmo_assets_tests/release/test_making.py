@@ -82,7 +82,7 @@ def test_both_forms_lie_where_they_belong_with_everything_beside_them(tables: Ta
         "gallery/index.html",
         *(f"hub/{name}" for name in ("CHANGES.md", "CITATION.cff", "LICENSE.md", "README.md", "SHA256SUMS",
           "croissant.json")),
-        *(f"hub/data/{config}/{split}-00000.parquet" for config in ("articles", "figures", "pairs", "panels")
+        *(f"hub/data/{config}/{split}-00000.parquet" for config in sorted(CONFIGS)
           for split in ("test", "train")),
         *(f"hub/{name}" for name in ("duplicate_articles.parquet", "duplicates.parquet", "manifest.json",
           "retractions.parquet", "splits.parquet", "statistics.json", "withheld.parquet")),
@@ -199,7 +199,7 @@ def test_the_search_for_forbidden_texts_finds_allowed_ones(tables: Tables) -> No
     files = files_below(tables.data_root)
     assert {name for name, content in files.items() if SECRET in said_by(content)} == {
         "pubmed_ophtha.parquet",
-        *(f"hub/data/{config}/train-00000.parquet" for config in ("panels", "figures", "pairs")),
+        *(f"hub/data/{config}/train-00000.parquet" for config in ("panels", "figures", "pairs", "instructions")),
     }  # fmt: skip
     assert {name for name, content in files.items() if pictures_in(content)} == {
         "pubmed_ophtha.parquet", "hub/data/panels/train-00000.parquet", "hub/data/figures/train-00000.parquet"
@@ -545,7 +545,7 @@ def counted_rows(root: DataRoot) -> Mapping[str, int]:
             for name in root.keys(f"{HUB}/data/{config}")
         )
         for config in CONFIGS
-        if config != "pairs"
+        if config not in ("pairs", "instructions")
     }
 
 

@@ -7,6 +7,7 @@ import typer
 from pmo_assets.cli.release.compare import compare
 from pmo_assets.cli.release.fill_null import fill_null
 from pmo_assets.cli.release.filters import filters
+from pmo_assets.cli.release.instructions import instructions
 from pmo_assets.cli.release.push import push
 from pmo_assets.cli.release.versions import diff, rebuild, versions
 from pmo_assets.cli.release.webdataset import webdataset
@@ -22,3 +23,4 @@ release_app.command()(push)
 release_app.command()(webdataset)
 release_app.command()(compare)
 release_app.command()(filters)
+release_app.command()(instructions)

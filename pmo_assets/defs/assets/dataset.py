@@ -27,6 +27,8 @@ from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.computed_once import groups_once, selection_once
 from pmo_assets.release.gallery_pages import write_gallery
+from pmo_assets.release.instruction_checks import instruction_faults
+from pmo_assets.release.instruction_numbers import INSTRUCTION_HEADER, instruction_cells
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
 from pmo_assets.release.making import make_release
 from pmo_assets.release.pair_checks import pair_faults
@@ -259,9 +261,16 @@ def panel_duplicates(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
     )
 
 
+_RELEASED = (
+    "dataset_rows", "panels", "figures", "articles", "article_packages", "region_phrases", "cues", "instructions",
+    "verdicts",
+)  # fmt: skip
+"""Tables that a release is made of, besides those whose columns its own tables carry."""
+
+
 @_release_asset(
     deps=["retractions", "panel_duplicates", "annotations"],
-    batches=["dataset_rows", "panels", "figures", "articles", "article_packages", "region_phrases", *joined_names()],
+    batches=[*_RELEASED, *joined_names()],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
     "licences applied; as the published file, as a folder for the Hugging Face Hub and as a gallery, with its version.",
     makers=[selection_once, groups_once, release_statistics, make_release, write_gallery],
@@ -276,6 +285,12 @@ def panel_duplicates(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             checks.PAIRS,
             asset="pubmed_ophtha",
             description="Every pair has a text, a picture that may be passed on, and a box in it.",
+            blocking=True,
+        ),
+        dg.AssetCheckSpec(
+            checks.INSTRUCTIONS,
+            asset="pubmed_ophtha",
+            description="Every instruction has messages and a picture that may be passed on; yes and no are balanced.",
             blocking=True,
         ),
     ],
@@ -328,6 +343,8 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             "pairs": sum(facts.pairs.pairs.values()),
             "pairs_by_kind": _listed(PAIR_HEADER, pair_cells(facts.pairs)),
             "pairs_beside_panel2patch": _listed(PANEL2PATCH_HEADER, panel2patch_cells(facts.pairs, facts.articles)),
+            "instructions": sum(facts.instructions.kinds.values()),
+            "instructions_by_kind": _listed(INSTRUCTION_HEADER, instruction_cells(facts.instructions)),
             "duplicate_articles": facts.duplicate_articles,
             "new": sum(release.changes.new.values()),
             "changed": release.changes.changed_panels,
@@ -345,6 +362,7 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             checks.unique_ids_result(release.panel_ids),
             checks.row_count_result(facts.panels == release.expected, rows=facts.panels, expected=release.expected),
             checks.pairs_result(pair_faults(data_root, HUB, withhold=run.options.withhold)),
+            checks.instructions_result(instruction_faults(data_root, HUB, withhold=run.options.withhold)),
         ],
     )
 

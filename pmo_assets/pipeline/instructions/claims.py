@@ -76,7 +76,10 @@ def is_true(cued: CuedCase, question: str) -> bool | None:
     for entity in entities_of(rest, {}):
         if is_seen(entity):
             said = _said_of(cued, entity.term, entity.text)
-            truths.append(None if said is None or entity.negated else said.truth)
+            denied = set() if said is None or said.truth else set(WORD.findall(_ARTICLE.sub("", said.name.lower())))
+            # What denies corneal lesions says nothing of others.
+            narrower = not denied <= set(WORD.findall(question.lower()))
+            truths.append(None if said is None or entity.negated or narrower else said.truth)
             supports.append(said.scene.text.lower() if said is not None else "")
             spans.append((entity.start, entity.end))
     for start, end in reversed(spans):
@@ -84,8 +87,6 @@ def is_true(cued: CuedCase, question: str) -> bool | None:
     words = _leftover(rest.lower(), "")
     told = set(WORD.findall(supports[0])) if len(supports) == 1 else set()
     if not truths or None in truths or words - told:
-        return None
-    if words and not all(truths):
         return None
     return all(truths)
 

@@ -122,11 +122,11 @@ _SENTENCE_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
     (
         "history",
         r"\b(?:presented|complain\w+|history of|reported|referred|visual acuity|best[- ]corrected|BCVA|was diagnosed"
-        r"|developed|follow-?up visit|years? (?:ago|earlier))\b",
+        r"|diagnosis (?:was|is|were)|developed|follow-?up visit|years? (?:ago|earlier))\b",
     ),
     (
         "mechanism",
-        r"\b(?:may|might|could|can (?:be|lead|cause|result)|usually|typically|often"
+        r"\b(?:may|might|could|can (?:lead|cause|result)|usually|typically|often"
         r"|hypothes\w+|in theory"
         r"|pathogenesis|mechanism|well known|frequently"
         r"|risk (?:for|of)|trials?|so that|in order to|this (?:illustrates|suggests|corresponds))\b",

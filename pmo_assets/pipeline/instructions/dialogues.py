@@ -28,6 +28,12 @@ _OF_CONTEXT: Final = ("mechanism", "treatment", "history")
 _ORDER: Final = {"mark": 0, "place": 1, "finding": 2, "disease": 3, "eye": 4, "imaging": 5, "case": 6}
 _SENTENCE: Final = re.compile(r"[A-Z].*[a-z0-9)%][.]?$", re.DOTALL)
 
+_EXPLAINS: Final = re.compile(
+    r"\b(?:due to|because|caused by|results? (?:of|from)|suggest\w*|indicat\w+|consistent with|explain\w*|secondary to"
+    r"|reflect\w*|represent\w*|correspond\w*)\b",
+    re.IGNORECASE,
+)
+
 _LEADS: Final = re.compile(
     r"\b(?P<link>consistent with|compatible with|suggestive of|indicative of|characteristic of|typical (?:of|for)"
     r"|diagnostic of|pathognomonic (?:of|for)|suggesting|indicating|confirming)\s+(?:the\s+|a\s+|an\s+)?"
@@ -103,7 +109,8 @@ def _context_turn(cued: CuedCase) -> tuple[ContextCue, str] | None:
         for cue in cued.cues.context:
             whole = _SENTENCE.match(cue.text) and len(cue.text.split()) >= 5
             short = len(cue.text.split()) <= MOST_WORDS_OF_TURN
-            if cue.kind == kind and whole and short and cued.case.is_own(cue.mention):
+            told = kind != "mechanism" or _EXPLAINS.search(cue.text) is not None
+            if cue.kind == kind and told and whole and short and cued.case.is_own(cue.mention):
                 return cue, phrased("conversation", kind, cued.case.panel_id, kind)
     return None
 

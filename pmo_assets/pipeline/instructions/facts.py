@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pmo_assets.pipeline.instructions.case import CuedCase, PanelCase
-from pmo_assets.pipeline.instructions.phrases import is_gone, is_less, is_seen, marked_targets
+from pmo_assets.pipeline.instructions.phrases import is_gone, is_less, is_seen, marked_targets, noun_phrase
 from pmo_assets.pipeline.instructions.phrasings import contradictions, contradicts
 from pmo_assets.pipeline.instructions.places import FRONT_VIEWS, direction_from, place_in
 from pmo_assets.records.context import Entity
@@ -68,7 +68,8 @@ class Said:
         truth: it is.
         scene: that says so.
         start, end: of the words in the scene's text source.
-        name: what the words call it; where a statement of normality denies it, its name with an article.
+        name: what the words call it, of what is denied with all words that belong to it: "no corneal lesions" denies no
+            others; where a statement of normality denies it, its name with an article.
         topic: its group.
     """
 
@@ -92,12 +93,22 @@ def has_term(cued: CuedCase, term: str) -> Said | None:
     if affirmed and denied:
         return None
     for scene, entity in cued.scene_entities:
-        there = affirmed and entity in affirmed and not is_gone(scene, entity)
+        there = affirmed and entity in affirmed and not is_gone(scene, entity) and not _is_technique(scene, entity)
         absent = not affirmed and entity in denied and not is_less(scene, entity)
-        if (there or absent) and not entity.uncertain:
+        phrase = (entity.start, entity.end) if there else noun_phrase(scene, entity)
+        if (there or absent) and not entity.uncertain and phrase is not None:
             topic: Literal["finding", "disease"] = "disease" if entity.group == "disease" else "finding"
-            return Said(bool(affirmed), scene, entity.start, entity.end, entity.text, topic)
+            name = scene.text[phrase[0] - scene.start : phrase[1] - scene.start]
+            return Said(bool(affirmed), scene, *phrase, name, topic)
     return None if affirmed else next((said for name, said in contradicted(cued) if name == term), None)
+
+
+_PICTURES: Final = re.compile(r"\s+(?:image|photograph|picture|scan|test|examination|pattern|technique|map|score)s?\b")
+
+
+def _is_technique(scene: Scene, entity: Entity) -> bool:
+    """Say whether an entity only names a picture or test: "corneal staining image"."""
+    return _PICTURES.match(scene.text, entity.end - scene.start) is not None
 
 
 def contradicted(cued: CuedCase) -> Iterator[tuple[str, Said]]:

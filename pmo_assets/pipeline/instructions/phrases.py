@@ -45,7 +45,7 @@ _NEXT: Final = re.compile(r"\s*(?:([A-Za-z][\w'’/-]*)|(\S)|$)")
 _MOST_MODIFIERS: Final = 3
 
 _GONE: Final = re.compile(
-    r"\b(?:resol\w+|reduc\w+|decreas\w+|disappear\w+|improv\w+|regress\w+|absence|absent|loss|lack\w*|previous\w*|prior"
+    r"\b(?:resol\w+|reattach\w+|repair\w*|closure|healing|reduc\w+|decreas\w+|disappear\w+|improv\w+|regress\w+|absence|absent|loss|lack\w*|previous\w*|prior"
     r"|prevent\w*|risk|without|removal|removed|exclud\w+|rule\w* out|healed|area of|extent of|free|former\w*|normal\w*"
     r"|no longer|before|mimick\w*|simulat\w+|compatible|contrary|unlike|instead|rather|spar(?:ed|ing|es))\b",
     re.IGNORECASE,
@@ -127,7 +127,7 @@ def named_things(cued: CuedCase) -> Iterator[Named]:
     for scene, entity in cued.scene_entities:
         if not is_seen(entity) or entity.negated or entity.uncertain or is_gone(scene, entity):
             continue
-        phrase = _noun_phrase(scene, entity)
+        phrase = noun_phrase(scene, entity)
         if phrase is None:
             continue
         start, end = phrase
@@ -145,7 +145,7 @@ def named_things(cued: CuedCase) -> Iterator[Named]:
         )
 
 
-def _noun_phrase(scene: Scene, entity: Entity) -> tuple[int, int] | None:
+def noun_phrase(scene: Scene, entity: Entity) -> tuple[int, int] | None:
     """Range of a term with the words before it that belong to it; None where the term is no head of its phrase."""
     first, last = entity.start - scene.start, entity.end - scene.start
     following = _NEXT.match(scene.text, last)
@@ -181,6 +181,12 @@ _PLACE: Final = re.compile(
     r"|inferonasal|inferotemporal) to)\s+|of\s+(?:the\s+)?(?P<of>))(?P<noun>[A-Za-z][^.,;:()]*)",
     re.IGNORECASE,
 )
+_MOVES: Final = re.compile(
+    r"(?:herniat|prolaps|dislocat|luxat|displace|migrat|rupture|extrusion|protrusion|detachment|dehiscence)\w*$",
+    re.IGNORECASE,
+)
+"""Findings of which "of" names what moved, not where it is."""
+
 _PLACE_NOUNS: Final = frozenset(
     word_list(
         "quadrant quadrants periphery pole area region arcade arcades half midperiphery space corner centre center side"
@@ -213,8 +219,11 @@ def _place(cued: CuedCase, scene: Scene, end: int) -> tuple[int, int]:
     place = scene.text[first:last]
     said = place.lower().split()
     rest = _NEXT.match(scene.text, last)
+    moves = match.group("of") is not None and _MOVES.search(
+        scene.text, max(0, end - scene.start - 25), end - scene.start
+    )
     goes_on = rest is not None and (rest.group(1) or "").lower() in {"and", "or", "to", "between"}
-    if not words or len(said) > MOST_WORDS or _NO_PLACES.intersection(said) or goes_on:
+    if not words or len(said) > MOST_WORDS or _NO_PLACES.intersection(said) or goes_on or moves:
         return end, end
     known = any(
         entity.group == "anatomy" and scene.start + first <= entity.start and entity.end == scene.start + last
@@ -253,6 +262,10 @@ class MarkedTarget:
 
 _ARTICLES: Final = re.compile(r"(?:the|a|an|this|these|its)\s+", re.IGNORECASE)
 _PLAIN_MARK: Final = re.compile(r"[A-Za-z]+(?:[ -][A-Za-z]+){0,3}")
+_NAMES_MARK: Final = re.compile(
+    r"(?:arrow|head|asterisk|star|circle|ring|box|square|rectangle|line|triangle|bracket|dot|cross|ellipse|oval|outline)s?$",
+    re.IGNORECASE,
+)
 _SHOWN: Final = frozenset({"finding", "disease", "anatomy", "device"})
 
 
@@ -282,7 +295,7 @@ def mark_names(cued: CuedCase) -> list[str]:
 
 def _mark_name(phrase: RegionPhrase, text: str) -> str | None:
     said = _ARTICLES.sub("", text[phrase.mark_start : phrase.mark_end].strip(" ()[]"), count=1)
-    if _PLAIN_MARK.fullmatch(said):
+    if _PLAIN_MARK.fullmatch(said) and _NAMES_MARK.search(said):
         return said if said.isupper() else said.lower()
     if phrase.kind == "asterisk":
         return "asterisks" if phrase.is_plural else "asterisk"
@@ -314,6 +327,7 @@ def _marked(cued: CuedCase, number: int, phrase: RegionPhrase, name: str) -> Mar
         scene is None
         or not entities
         or len(target.split()) > MOST_WORDS
+        or target.split()[0].lower() in _BOUNDS
         or re.search(r"[(),;:.\[\]]|\b(?:arrow|figure|panel)", target, re.IGNORECASE)
         or any(entity.negated or entity.uncertain or is_gone(scene, entity) for entity in entities)
     ):

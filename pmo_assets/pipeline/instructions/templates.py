@@ -76,7 +76,7 @@ def short_questions(cued: CuedCase) -> list[Instruction]:
     return [item for items in made.values() for item in items]
 
 
-_ADJECTIVES: Final = ("ic", "ed", "ous", "ent", "ant", "en", "al", "ive", "ory", "oid", "ar", "ble", "ry")
+_ADJECTIVES: Final = ("ic", "ed", "ous", "scent", "lucent", "al", "ive", "ory", "oid", "ular", "ble", "ary", "ior")
 """Endings of words of a text that stand for a term without being its noun ("edematous", "hyperfluorescent")."""
 
 

@@ -12,6 +12,13 @@ from pmo_assets.release.hub.citation import PAPER_URL, SOFTWARE, bibtex
 from pmo_assets.release.hub.features import PICTURE
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, licence_rows, withheld_names
 from pmo_assets.release.hub.markdown import markdown_table, size_text
+from pmo_assets.release.instruction_numbers import (
+    BALANCE_HEADER,
+    BALANCE_REMARK,
+    INSTRUCTION_HEADER,
+    balance_cells,
+    instruction_cells,
+)
 from pmo_assets.release.pair_numbers import (
     PAIR_HEADER,
     PANEL2PATCH_HEADER,
@@ -31,6 +38,7 @@ def body(facts: ReleaseFacts) -> str:
         _fields(facts),
         _running_text(),
         _pairs(facts),
+        _instructions(facts),
         _splits(facts),
         _statistics(facts),
         _licences(facts),
@@ -77,6 +85,7 @@ _ROW: Mapping[str, str] = {
     "figures": "a figure with its picture and whole caption",
     "articles": "an article",
     "pairs": "a figure, panel or region with one of its texts; the picture stands in figures or panels",
+    "instructions": "a question or dialogue about a panel with answers and evidence; the picture stands in panels",
 }
 
 
@@ -265,6 +274,32 @@ out one of the levels there. A text or picture that a licence withholds makes no
 {markdown_table(PANEL2PATCH_HEADER, panel2patch_cells(facts.pairs, facts.articles))}
 
 {PANEL2PATCH_REMARK}"""
+
+
+def _instructions(facts: ReleaseFacts) -> str:
+    counts = facts.instructions
+    return f"""## Instructions
+
+`instructions` has questions (`yes_no`, `what`, `where`), conversations and reasoning about {counts.panels:,}
+panels, after OphIn-Engine (Dong et al., arXiv 2605.27916, steps 8 to 17). `messages` are ready for chat templates;
+the picture of a row is row `picture_row` of `panels` in the same split. `scene` is what the article's words about
+the panel state as visible, `context` what they add, both verbatim; `evidence` is what the answers rest on, `boxes`
+where that is in the picture.
+
+{markdown_table(INSTRUCTION_HEADER, instruction_cells(counts))}
+
+`maker` is `template` where no model wrote a row: questions are phrasings by rule, answers are the authors' words,
+or follow from modality, marks and regions, which machines found. "No" is said only of what the words negate or
+contradict, never of what they do not mention. Every row passed checks of its form, words, numbers, sides, negations
+and claims against its evidence; no person looked. A row under a licence that withholds the panel's words is left
+out.
+
+{markdown_table(BALANCE_HEADER, balance_cells(counts))}
+
+{BALANCE_REMARK} That left out {counts.left_out:,} rows.
+
+**Limits.** What authors name is not all that a picture shows. A finding that the words place in the panel may lie
+outside of what was cut out. Questions are written by rule and read so. Nothing here is medical advice."""
 
 
 def _wanted(splits: SplitFacts, name: str) -> str:

@@ -223,7 +223,7 @@ def pair_members(pairs: Sequence[Mapping[str, Any]], picture: tuple[str, bytes])
     key, content = picture
     shared = {name: value for name, value in pairs[0].items() if name not in _OF_PAIRS}
     facts = {**shared, "pairs": [{name: pair[name] for name in _OF_PAIRS} for pair in pairs]}
-    yield f"{key}.{_extension(content, key)}", content
+    yield f"{key}.{picture_extension(content, key)}", content
     yield f"{key}.txt", pairs[0]["text"].encode()
     yield f"{key}.json", _json(facts)
 
@@ -286,7 +286,7 @@ def sample_members(row: Mapping[str, Any], form: SampleForm) -> Iterator[tuple[s
     key = sample_key(row, form)
     if row[form.picture] is not None:
         content = row[form.picture]["bytes"]
-        yield f"{key}.{_extension(content, key)}", content
+        yield f"{key}.{picture_extension(content, key)}", content
     if row[form.text] is not None:
         yield f"{key}.txt", row[form.text].encode()
     rest = {name: value for name, value in row.items() if name not in (form.picture, form.text)}
@@ -297,7 +297,12 @@ def _json(facts: Mapping[str, Any]) -> bytes:
     return json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _extension(content: bytes, key: str) -> str:
+def picture_extension(content: bytes, key: str) -> str:
+    """Return the extension of a picture's file by its first bytes; `key` names it where it has none.
+
+    Raises:
+        StorageError: if it is neither PNG nor WebP.
+    """
     for start, offset, extension in _FORMS:
         if content[offset : offset + len(start)] == start:
             return extension

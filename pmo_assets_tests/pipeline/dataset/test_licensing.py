@@ -27,10 +27,12 @@ CONTENT = {
         "generated_summary",
         "entities",
         "regions",
+        "phrases",
     },
     "figures": {"caption", "figure_image", "in_text_mention"},
     "articles": set[str](),
     "pairs": {"text"},
+    "instructions": {"messages", "scene", "context", "evidence"},
 }
 """The columns that hold the article's words or pixels, stated a second time on purpose."""
 
@@ -100,7 +102,7 @@ def test_terms_are_the_lexicons_and_never_the_articles_words() -> None:
 def test_the_description_of_a_column_says_where_it_is_null(table: str, column: str) -> None:
     described = release_tables()[table].columns()[column]
     content = holdings()[column] is not FACTS
-    if table == "pairs" and content:
+    if table in ("pairs", "instructions") and content:
         assert not described.nullable, "what is withheld makes no pair"
         return
     assert ("null where the licence forbids redistribution" in (described.description or "")) == content

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pmo_assets.pipeline.instructions.case import CuedCase
+from pmo_assets.pipeline.instructions.claims import is_true
 from pmo_assets.pipeline.instructions.dialogues import conversation, reasoning
 from pmo_assets.pipeline.instructions.facts import has_term, is_eye, is_modality
 from pmo_assets.pipeline.instructions.phrasings import (
@@ -60,6 +61,22 @@ def test_a_statement_of_normality_denies_what_it_excludes() -> None:
     assert asked(panel, "yes_no", "finding") == [("retinal detachment", "No.")]
     assert has_term(cued("OCT with loss of the normal foveal contour."), "macular hole") is None
     assert has_term(cued("OCT with normal foveal contour and a macular hole."), "macular hole") is None
+
+
+def test_what_denies_one_kind_of_a_thing_says_nothing_of_the_others() -> None:
+    panel = cued("Slit-lamp photograph of the right eye shows no corneal lesions.", modality="slit lamp")
+    (asked_about,) = [item for item in short_questions(panel) if item.topic == "finding"]
+    assert "corneal lesions" in asked_about.question
+    assert asked_about.answer == "No."
+    assert is_true(panel, "Does this image show corneal lesions?") is False
+    assert is_true(panel, "Does this image show lesions?") is None
+
+
+def test_a_term_that_only_names_a_picture_is_not_seen() -> None:
+    assert (
+        has_term(cued("Slit-lamp corneal staining image of the right eye.", modality="slit lamp"), "corneal staining")
+        is None
+    )
 
 
 def test_terms_of_sight_age_or_system_are_not_asked_about() -> None:

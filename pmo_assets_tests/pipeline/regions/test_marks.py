@@ -197,8 +197,17 @@ def test_pixels_are_held_against_the_status_of_their_image() -> None:
     assert mark.probability == pytest.approx(1 / (1 + math.exp(2) / 9 / 19**0.5))
     assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), calibration, 0.5) == ()
     certain = Calibration(1.0, 0.0, 9.0, 0.5)
-    assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), certain, 0.01) != ()
-    assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), certain, 0.0) == ()
+    assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), certain, 0.5) != ()
+    assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), certain, 0.4) == (), "likelier not marked"
+
+
+def test_specks_in_pixels_are_no_marks() -> None:
+    """Nuclei, letters of a viewer, flow in colour: authors want their marks to be seen."""
+    certain = Calibration(1.0, 0.0, 9.0, 0.5)
+    speck = replace(ARROW, box=(0.4, 0.4, 0.439, 0.47), tip=(0.43, 0.4))  # 15.6 and 14 of 400 pixels
+    assert image_marks(FigureView(picture()), UNIT_BOX, seeing(speck), certain) == ()
+    tall = replace(speck, box=(0.4, 0.4, 0.43, 0.485))  # 17 of 400
+    assert len(image_marks(FigureView(picture()), UNIT_BOX, seeing(tall), certain)) == 1
 
 
 def test_what_the_pdf_tells_beats_the_pixels_and_live_text_is_no_mark() -> None:

@@ -67,6 +67,12 @@ from pmo_assets_tests.loopback import LoopbackPmc, articles_from_folder
 
 BATCHES = ("batch-0001", "batch-0002")
 
+ASKED = ("cues", "instructions", "verdicts")
+"""Tables that the hub's instructions are made of."""
+
+NOT_FILLED = ("pairs", "instructions")
+"""Configs in which what is withheld has no row."""
+
 
 @dataclass(frozen=True)
 class World:
@@ -161,7 +167,7 @@ def _sha256(path: Path) -> str:
 def _process(tables: Tables, batch: str, folder: Path, names: list[str]) -> list[int]:
     """Take packages through the pipeline and write the tables and pictures that a release is made of."""
     made: dict[str, list[Any]] = {name: [] for name in ("article_packages", "articles", "figures", "dataset_rows")}
-    made |= {name: [] for name in joined_names()}
+    made |= {name: [] for name in (*joined_names(), *ASKED)}
     objects = ContentStore(tables.data_root)
     figure_pixels, panel_pixels = (ParquetPixels(tables.data_root, name, batch) for name in ("figures", "panels"))
     specialty = load_specialty("everything")
@@ -185,6 +191,8 @@ def _process(tables: Tables, batch: str, folder: Path, names: list[str]) -> list
         made["panel_summaries"] += summaries
         made["panel_entities"] += find_article_entities(result.figures, reviewed, summaries).rows
         made["panel_modality"] += decide_article_modalities(result.figures, reviewed, mentions).rows
+        for table in ASKED:
+            made[table] += result.tables[table]
     for name, rows in made.items():
         tables.write(name, batch, rows)
     return sorted(row["article_id"] for row in made["articles"])
@@ -203,8 +211,9 @@ def _fill(world: World, source: Path, target: Path, copies: ArticleCopies | None
 
 
 def shards_filled(hub: Path) -> dict[str, str]:
-    """Return the digests of a folder's shards but of pairs: those of withheld rows are not made."""
-    return {name: digest for name, digest in files_below(hub / "data").items() if not name.startswith("pairs/")}
+    """Return the digests of a folder's shards but of `NOT_FILLED`: there, rows of what is withheld are not made."""
+    found = files_below(hub / "data")
+    return {name: digest for name, digest in found.items() if name.split("/")[0] not in NOT_FILLED}
 
 
 def test_filled_file_and_folder_have_the_bytes_of_an_unnulled_release(world: World, tmp_path: Path) -> None:
@@ -222,7 +231,9 @@ def test_filled_file_and_folder_have_the_bytes_of_an_unnulled_release(world: Wor
     shards = shards_filled(tmp_path / "hub")
     assert shards == shards_filled(world.whole / "hub")
     assert shards != shards_filled(world.nulled / "hub")
-    assert files_below(tmp_path / "hub" / "data" / "pairs") == files_below(world.nulled / "hub" / "data" / "pairs")
+    for config in NOT_FILLED:
+        own, published_rows = (place / "hub" / "data" / config for place in (tmp_path, world.nulled))
+        assert files_below(own) == files_below(published_rows)
     hidden = pl.read_parquet(world.nulled / "hub" / "data" / "panels").filter(pl.col("panel_image").is_null())
     shown = pl.read_parquet(tmp_path / "hub" / "data" / "panels").join(hidden, on="panel_id", how="semi")
     for name in ("mentions", "summary", "abbreviations", "entities"):

@@ -19,7 +19,12 @@ def test_datasets_reads_the_features_and_they_are_the_files_types(config: str) -
     assert read.arrow_schema.remove_metadata() == schema.remove_metadata()
     assert read == datasets.Features.from_dict(features(schema))
     pictures = [name for name, feature in read.items() if isinstance(feature, datasets.Image)]
-    assert pictures == {"panels": ["panel_image"], "figures": ["figure_image"], "articles": [], "pairs": []}[config]
+    assert (
+        pictures
+        == {"panels": ["panel_image"], "figures": ["figure_image"], "articles": [], "pairs": [], "instructions": []}[
+            config
+        ]
+    )
     assert read["split"] == datasets.Value("string")
 
 

@@ -24,7 +24,7 @@ def expected(config: str, *splits: str) -> dict[str, dict[str, Any]]:
 
 
 def by_key(config: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    key = {"panels": "panel_id", "pairs": "pair_id"}.get(config, "article_id")
+    key = {"panels": "panel_id", "pairs": "pair_id", "instructions": "instruction_id"}.get(config, "article_id")
     return {str(row[key]): dict(row) for row in rows}
 
 

@@ -1,0 +1,91 @@
+"""`pmo instruct`: the instructions of one panel or article, from its cues to the verdicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from pmo_assets.cli.console import CommandError, console, data_root_of, say_json, settings_from_environment
+from pmo_assets.logs import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pmo_assets.storage.tables import Tables
+
+_TABLES: Final = ("cues", "cue_scores", "instructions", "verdicts")
+
+
+def instruct(
+    case: Annotated[str, typer.Argument(help="A panel_id, or an article's number (with or without PMC).")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows of the four tables as JSON.")] = False,
+) -> None:
+    """Show what a panel's or article's words say is visible, how that scores, what is asked of it, and the verdicts.
+
+    The newest batch that has the article is read; nothing is made and nobody is asked.
+    """
+    from pmo_assets.storage.tables import Tables
+
+    tables = Tables(data_root_of(settings_from_environment()))
+    found = rows_of_case(tables, case)
+    if not found["cues"]:
+        raise CommandError(
+            f"no batch has cues of {case}: name a panel_id or an article's number of a batch that `pmo run` has done"
+        )
+    if as_json:
+        say_json(found)
+        return
+    for line in lines_of(found):
+        console.print(printable(line), highlight=False, markup=False, soft_wrap=True)
+
+
+def rows_of_case(tables: Tables, case: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of a panel or article of the newest batch that has it, by table; none where no batch does.
+
+    Args:
+        tables: below the data root.
+        case: a panel_id, or an article's number with or without "PMC".
+    """
+    import polars as pl
+
+    number = case.upper().removeprefix("PMC")
+    wanted = pl.col("article_id") == int(number) if number.isdecimal() else pl.col("panel_id") == case
+    for batch in reversed(tables.batches("cues")):
+        rows = tables.read("cues", batch).filter(wanted)
+        if not rows.is_empty():
+            own = {name: tables.read(name, batch).filter(wanted).to_dicts() for name in _TABLES[1:]}
+            return {"cues": rows.to_dicts(), **own}
+    return {name: [] for name in _TABLES}
+
+
+def lines_of(found: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """Yield what `pmo instruct` says of a case, panel by panel."""
+    scores = {row["panel_id"]: row for row in found["cue_scores"]}
+    verdicts = {(row["panel_id"], row["number"]): row for row in found["verdicts"]}
+    for row in found["cues"]:
+        name = row["panel_id"]
+        yield f"{name}"
+        yield from (f"  scene    {cue['text']}" for cue in row["scenes"])
+        yield from (f"  context  {cue['text']} ({cue['kind']})" for cue in row["context"])
+        if (score := scores.get(name)) is not None:
+            said = ", ".join(f"{part} {score[part]}" for part in ("quality", "difficulty", "relevance"))
+            yield f"  scores   {said}; {'kept' if score['is_kept'] else 'not kept: nothing is asked'}"
+        own = [item for item in found["instructions"] if item["panel_id"] == name]
+        for item in own:
+            yield from _instruction_lines(item, verdicts.get((name, item["number"])))
+
+
+def _instruction_lines(item: dict[str, Any], verdict: dict[str, Any] | None) -> Iterator[str]:
+    turns: Sequence[dict[str, str]] = item["messages"]
+    yield f"  {item['kind']} ({item['maker']}, confidence {item['confidence']:.2f})"
+    for turn in turns:
+        yield f"    {'Q' if turn['role'] == 'user' else 'A'}  {turn['content']}"
+    yield f"    rests on: {'; '.join(piece['text'] for piece in item['evidence'])}"
+    if verdict is None:
+        yield "    no verdict"
+    elif verdict["is_kept"]:
+        yield "    kept by every check"
+    else:
+        last = verdict["verdicts"][-1]
+        yield f"    discarded by {last['who']}, {last['criterion']}: {last['reason']}"

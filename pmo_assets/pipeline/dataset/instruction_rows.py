@@ -1,0 +1,132 @@
+"""Rows of the hub's table `instructions`: what every verdict keeps, balanced, about panels that go out.
+
+Balance: in each split there are as many yes as no for each thing that is asked for. What is too much of one is left
+out by hash, so that the same tables give the same rows. Then neither a constant answer nor the words of the question
+tell the answer.
+
+Does not belong here: the numbers of rows in a release's files, which the caller gives (`picture_row`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import polars as pl
+
+from pmo_assets.records.geometry import as_box, box_in_picture
+from pmo_assets.tables.release import hub_table
+
+FROM_PANELS: Final = (
+    "panel_id", "article_id", "image_cluster_id", "content_box", "license", "license_url", "commercial_use",
+    "attribution", "split",
+)  # fmt: skip
+"""Columns of the hub's panels that instructions are made of, besides `picture_row` and `has_picture`."""
+
+_KEY: Final = ("panel_id", "number")
+
+
+def instruction_id(row: Mapping[str, Any]) -> str:
+    """Return the name of an instruction: it stays while panel, kind and messages do.
+
+    Args:
+        row: of `instructions`.
+    """
+    said = [row["panel_id"], row["kind"], [[turn["role"], turn["content"]] for turn in row["messages"]]]
+    encoded = json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return f"{row['panel_id']}_q{hashlib.blake2b(encoded, digest_size=8).hexdigest()}"
+
+
+@dataclass
+class YesNoBalance:
+    """Decides which yes/no instructions a release leaves out: `add` all of them, then ask `left_out`.
+
+    A few bytes an instruction are kept.
+    """
+
+    _found: dict[tuple[str, str, str], tuple[list[str], list[str]]] = field(default_factory=dict)
+
+    def add(self, split: str, topic: str, asked: str, answer: str, name: str) -> None:
+        """Take note of an instruction: its split, what it asks for, its answer, its `instruction_id`."""
+        self._found.setdefault((split, topic, asked), ([], []))[answer == "Yes."].append(name)
+
+    def left_out(self) -> frozenset[str]:
+        """Return the instructions that are left out: of each thing asked for, the surplus of one answer."""
+        surplus: list[str] = []
+        for no, yes in self._found.values():
+            least = min(len(no), len(yes))
+            for names in (no, yes):
+                surplus += sorted(set(names), key=_chance)[least:]
+        return frozenset(surplus)
+
+
+def _chance(name: str) -> str:
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def kept_instructions(instructions: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of `instructions` that every verdict keeps, with `instruction_id`, each id once."""
+    kept = verdicts.filter("is_kept").select(_KEY)
+    rows = instructions.join(kept, on=_KEY, how="semi", maintain_order="left")
+    names = [instruction_id(row) for row in rows.select("panel_id", "kind", "messages").iter_rows(named=True)]
+    return rows.with_columns(instruction_id=pl.Series(names, dtype=pl.String)).unique(
+        "instruction_id", keep="first", maintain_order=True
+    )
+
+
+def hub_instructions(
+    panels: pl.DataFrame,
+    instructions: pl.DataFrame,
+    cues: pl.DataFrame,
+    sides: Mapping[str, tuple[int, int]],
+    left_out: Iterable[str] = (),
+) -> pl.DataFrame:
+    """Return the columns of `HubInstructions`: by panel, in the order of its instructions.
+
+    Args:
+        panels: the hub's panels with licences applied, columns `FROM_PANELS`; `picture_row` (row of the panel among
+            those of its split) and `has_picture` (its picture and words go out) beside them.
+        instructions: of these panels, from `kept_instructions`.
+        cues: rows of that table.
+        sides: (width, height) in pixels of the figure's picture of each panel.
+        left_out: names of instructions that balance leaves out.
+    """
+    names = list(hub_table("instructions").columns())
+    told = cues.select(
+        "panel_id",
+        scene=pl.col("scenes").list.eval(pl.element().struct.field("text")),
+        context=pl.col("context").list.eval(pl.element().struct.field("text")),
+    )
+    rows = (
+        panels.filter("has_picture")
+        .with_row_index("place")
+        .join(instructions.drop("article_id", "image_cluster_id"), on="panel_id", how="inner")
+        .filter(~pl.col("instruction_id").is_in(list(left_out)))
+        .join(told, on="panel_id", how="inner")
+        .sort("place", "number")
+    )
+    placed = [
+        [_placed(box, panel, sides[name]) for box in boxes]
+        for name, panel, boxes in rows.select("panel_id", "content_box", "boxes").iter_rows()
+    ]
+    return rows.with_columns(boxes=pl.Series(placed, dtype=pl.List(pl.List(pl.Float64)))).select(names)
+
+
+def _placed(box: Sequence[float], panel: Sequence[float], sides: tuple[int, int]) -> list[float]:
+    """Return a box, normalised to the figure, as fractions of its panel's picture; what reaches outside is cut."""
+    inside = box_in_picture(as_box(box), as_box(panel), *sides)
+    return [round(min(1.0, max(0.0, edge)), 6) for edge in inside]
+
+
+def yes_no_counts(rows: pl.DataFrame) -> Counter[tuple[str, str, str]]:
+    """Count the yes/no rows of the hub's table by split, topic and answer."""
+    said = rows.filter(pl.col("kind") == "yes_no").select(
+        pl.col("split").cast(pl.String),
+        pl.col("topic").cast(pl.String),
+        answer=pl.col("messages").list.last().struct.field("content"),
+    )
+    return Counter(said.iter_rows())

@@ -1,0 +1,209 @@
+"""A release's instructions as files that trainers read: messages JSONL, ShareGPT, LLaVA; with the panels' pictures.
+
+Add here: forms of a row. Keep out: the rows themselves (`pipeline.dataset.instruction_rows`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pmo_assets.pipeline.dataset.splits import SPLITS
+from pmo_assets.records.stores import StorageError
+from pmo_assets.release.hub.sums import SUMS_FILE, refuse_damaged
+from pmo_assets.release.hub.webdataset import picture_extension
+from pmo_assets.system.aside import folder_aside
+
+InstructionForm = Literal["messages", "sharegpt", "llava"]
+"""Form of a file: JSON lines with role and content (TRL, ms-swift); conversations with from and value, and a list of
+pictures; the same with one picture (LLaVA)."""
+
+INSTRUCTION_FORMS: Final[tuple[InstructionForm, ...]] = get_args(InstructionForm)
+
+PICTURES: Final = "images"
+"""Folder of the pictures beside the files."""
+
+IMAGE_TOKEN: Final = "<image>\n"
+"""Stands before the first question: where the picture goes."""
+
+_CREDIT: Final = ("kind", "maker", "confidence", "article_id", "license", "attribution")
+_SPEAKERS: Final = {"user": "human", "assistant": "gpt"}
+
+
+@dataclass(frozen=True)
+class WrittenInstructions:
+    """What was written of a split: its name, instructions, pictures, and the file."""
+
+    split: str
+    instructions: int
+    pictures: int
+    path: Path
+
+
+def messages_row(row: Mapping[str, Any], picture: str) -> dict[str, Any]:
+    """Return an instruction in the form `messages`.
+
+    Args:
+        row: of the hub's table.
+        picture: path of the panel's picture, as the file names it.
+    """
+    turns = [{"role": turn["role"], "content": turn["content"]} for turn in row["messages"]]
+    turns[0]["content"] = IMAGE_TOKEN + turns[0]["content"]
+    return {"id": row["instruction_id"], "images": [picture], "messages": turns, **_credit(row)}
+
+
+def sharegpt_row(row: Mapping[str, Any], picture: str) -> dict[str, Any]:
+    """Return an instruction in the form `sharegpt`; arguments as above."""
+    return {
+        "id": row["instruction_id"],
+        "images": [picture],
+        "conversations": _conversations(row),
+        **_credit(row),
+    }
+
+
+def llava_row(row: Mapping[str, Any], picture: str) -> dict[str, Any]:
+    """Return an instruction in the form `llava`; arguments as above."""
+    return {"id": row["instruction_id"], "image": picture, "conversations": _conversations(row), **_credit(row)}
+
+
+def _conversations(row: Mapping[str, Any]) -> list[dict[str, str]]:
+    said = [{"from": _SPEAKERS[turn["role"]], "value": turn["content"]} for turn in row["messages"]]
+    said[0]["value"] = IMAGE_TOKEN + said[0]["value"]
+    return said
+
+
+def _credit(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in _CREDIT}
+
+
+_ROWS: Final[Mapping[InstructionForm, Callable[[Mapping[str, Any], str], dict[str, Any]]]] = {
+    "messages": messages_row,
+    "sharegpt": sharegpt_row,
+    "llava": llava_row,
+}
+
+
+def write_instructions(
+    folder: Path,
+    target: Path,
+    *,
+    form: InstructionForm = "messages",
+    splits: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    tell: Callable[[str, int, int], object] = lambda *_: None,
+) -> list[WrittenInstructions]:
+    """Write the instructions of a release as one file a split, beside a folder of pictures: whole or not at all.
+
+    `messages` has a JSON object a line (`train.jsonl`), the other forms a JSON list (`train.json`).
+
+    Args:
+        folder: of the release, with `data/instructions` and `data/panels`.
+        target: a folder that is not there yet.
+        form: of the files.
+        splits: which; none for all.
+        kinds: of instructions; none for all.
+        tell: is told of the progress: split, instructions done, instructions altogether.
+
+    Raises:
+        StorageError: if there is no such split, no instructions, the target is there already, or a file cannot be read
+            or written.
+    """
+    if form not in INSTRUCTION_FORMS:
+        raise StorageError(f"there is no form {form}: {', '.join(INSTRUCTION_FORMS)}")
+    if target.exists():
+        raise StorageError(f"{target} is there already: take it away, or name another folder")
+    shards = {split: sorted((folder / "data" / "instructions").glob(f"{split}-*.parquet")) for split in SPLITS}
+    there = [split for split, paths in shards.items() if paths]
+    if not there:
+        raise StorageError(f"{folder} has no data/instructions/*.parquet: is it a release's folder, from after them?")
+    if missing := [split for split in splits if split not in there]:
+        raise StorageError(f"{folder} has no split {', '.join(missing)}: it has {', '.join(there)}")
+    if (folder / SUMS_FILE).exists():  # a download of some shards may lack it
+        refuse_damaged(folder, lambda *_: None)
+    try:
+        with folder_aside(target) as partial:
+            (partial / PICTURES).mkdir()
+            return [
+                _write_split(folder, shards[split], partial, target, split, form, frozenset(kinds), tell)
+                for split in (splits or there)
+                if split in SPLITS
+            ]
+    except (OSError, pa.ArrowException) as error:
+        raise StorageError(f"{target} cannot be written from {folder}: {error}") from error
+
+
+def _write_split(
+    folder: Path,
+    paths: Sequence[Path],
+    partial: Path,
+    target: Path,
+    split: Any,
+    form: InstructionForm,
+    kinds: frozenset[str],
+    tell: Callable[[str, int, int], object],
+) -> WrittenInstructions:
+    total = sum(pq.read_metadata(path).num_rows for path in paths)
+    pictures = _Pictures(sorted((folder / "data" / "panels").glob(f"{split}-*.parquet")))
+    name = f"{split}.{'jsonl' if form == 'messages' else 'json'}"
+    count = drawn = 0
+    with (partial / name).open("w", encoding="utf-8", newline="\n") as out:
+        if form != "messages":
+            out.write("[")
+        for _, group in itertools.groupby(_read(paths), lambda row: row["picture_row"]):
+            wanted = [row for row in group if not kinds or row["kind"] in kinds]
+            if not wanted:
+                continue
+            name_of = wanted[0]["panel_id"]
+            content = pictures.at(wanted[0]["picture_row"], name_of)
+            picture = f"{PICTURES}/{_file_name(name_of)}.{picture_extension(content, name_of)}"
+            (partial / picture).write_bytes(content)
+            drawn += 1
+            for row in wanted:
+                said = json.dumps(_ROWS[form](row, picture), ensure_ascii=False)
+                out.write(said + "\n" if form == "messages" else f"{',' if count else ''}\n{said}")
+                count += 1
+            tell(split, count, total)
+        if form != "messages":
+            out.write("\n]\n")
+    tell(split, total, total)
+    return WrittenInstructions(split, count, drawn, target / name)
+
+
+def _file_name(panel_id: str) -> str:
+    return "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in panel_id)
+
+
+class _Pictures:
+    """The pictures of a split's panels, read in the order of their rows."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._rows = enumerate(_read(paths, ["panel_id", "panel_image"]))
+
+    def at(self, row: int, panel_id: str) -> bytes:
+        """Return the picture of a row, which comes after those that were asked for before.
+
+        Raises:
+            StorageError: if the row is another panel's, or has no picture.
+        """
+        for number, found in self._rows:
+            if number == row:
+                if found["panel_id"] != panel_id or found["panel_image"] is None:
+                    break
+                content = found["panel_image"]["bytes"]
+                assert isinstance(content, bytes)
+                return content
+        raise StorageError(f"{panel_id} has no picture in row {row}: the files are not of one release")
+
+
+def _read(paths: Sequence[Path], columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        for batch in pq.ParquetFile(path).iter_batches(256, columns=columns):
+            yield from batch.to_pylist()

@@ -1,0 +1,1 @@
+"""Tests of the part `search` of the room `encoders`."""
