@@ -34,9 +34,11 @@ from pmo_assets.records.defaults import (
     REPOSITORY,
     SCORE_THRESHOLD,
     TRUSTED_SOURCES,
+    VIDEO_HOURS,
     VISION_CONCURRENCY,
     VISION_PIXELS,
 )
+from pmo_assets.settings.addresses import plain_address
 
 _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)
@@ -56,26 +58,6 @@ def _option(
 ) -> Any:
     assets: dict[str, Any] = {"affects": list(affects), "noted_by": list(noted_by)}
     return Field(default, description=description, json_schema_extra=assets, **limits)
-
-
-def plain_address(value: str) -> str:
-    """Return an address that may be shown in errors, logs and tables.
-
-    Raises:
-        ValueError: if it holds a user name, a password or a query; the message does not repeat them.
-    """
-    try:
-        parts = urlsplit(value)
-        _ = parts.port  # read here, so that a number that is no port is refused here
-    except ValueError:
-        raise ValueError("this is no address") from None
-    if "@" in parts.netloc or (not parts.netloc and "@" in value):
-        raise ValueError(
-            "the address holds a user name or a password, and addresses are shown: leave out what ends in @"
-        )
-    if parts.query or parts.fragment:
-        raise ValueError("the address goes on after ? or #: leave that out")
-    return value
 
 
 class Settings(BaseSettings):
@@ -205,6 +187,20 @@ class Settings(BaseSettings):
         4096,
         "MiB of memory that one article may add to its worker process; 0 for no limit, else at least 512.",
         ge=0,
+    )
+
+    video_hours: float = _option(
+        VIDEO_HOURS,
+        "Hours of a lecture video that are read; in no step may it take longer than that.",
+        ("video_episodes", "video_words"),
+        gt=0,
+        le=24,
+    )
+    whisper: Path | None = _option(
+        None,
+        "Folder of a Whisper model in CTranslate2's format, which recognises speech where a video has no captions; the "
+        "English *tiny* of the extra `video` if not given.",
+        ("video_words",),
     )
 
     max_pdf_mb: float = _option(MAX_PDF_MB, "PDFs above this size in MiB are rejected.", ("article_packages",), gt=0)
