@@ -69,11 +69,10 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class _Row:
-    """Attributes of rows of all configs: article, licence, whom to credit, split."""
+    """Attributes of rows of all configs: licence, whom to credit, split."""
 
     CONFIG: ClassVar[str]
 
-    article_id: int
     split: Split
     license: str | None
     license_url: str | None
@@ -108,7 +107,14 @@ class _Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Credited(_Row):
+class _OfArticle(_Row):
+    """Rows that belong to an article."""
+
+    article_id: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Credited(_OfArticle):
     """Rows that say of their article what a citation says."""
 
     title: str | None
@@ -120,7 +126,7 @@ class _Credited(_Row):
     article_version: int
 
 
-def _decoded(row: _Row, picture: bytes | None) -> PIL.Image.Image:
+def decoded_picture(row: _Row, picture: bytes | None) -> PIL.Image.Image:
     """Return the picture of a row, RGB.
 
     Raises:
@@ -129,7 +135,7 @@ def _decoded(row: _Row, picture: bytes | None) -> PIL.Image.Image:
     """
     if picture is None:
         raise Withheld(
-            f"the licence of article {row.article_id} ({row.license or 'none is stated'}) does not allow to pass "
+            f"the licence of {row} ({row.license or 'none is stated'}) does not allow to pass "
             "on its picture, so the release withholds it; `pmo release fill-null FILE` restores it from a copy of "
             "the article, or leave such rows out: .filter(pl.col('license').is_in([…]))"
         )
@@ -171,7 +177,7 @@ class _Pictured(_Credited):
             Withheld: if the licence does not allow to pass it on.
             ReleaseError: if it is damaged.
         """
-        return _decoded(self, self.picture())
+        return decoded_picture(self, self.picture())
 
     def pixels(self) -> NDArray[np.uint8]:
         """Return the picture as (height, width, 3) uint8 RGB.
@@ -375,7 +381,7 @@ class Article(_Credited):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Pair(_Row):
+class Pair(_OfArticle):
     """A figure, panel or region with one of its texts: a row of the config `pairs`.
 
     `box` is (left, top, right, bottom) as fractions of the picture, `figure_box` of the figure. The text is the
@@ -414,7 +420,7 @@ class Pair(_Row):
         Raises:
             ReleaseError: if it is damaged, or its config was not fetched.
         """
-        return _decoded(self, self.picture())
+        return decoded_picture(self, self.picture())
 
     def crop(self) -> PIL.Image.Image:
         """Return what the text is of, RGB: a region cut out of its panel's picture, else the whole picture.
@@ -452,7 +458,7 @@ class Pair(_Row):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Instruction(_Row):
+class Instruction(_OfArticle):
     """A question or dialogue about a panel, with the evidence that its answers rest on: a row of `instructions`.
 
     `boxes` are (left, top, right, bottom) as fractions of the panel's picture. No instruction is withheld.
@@ -492,7 +498,7 @@ class Instruction(_Row):
         Raises:
             ReleaseError: if it is damaged.
         """
-        return _decoded(self, self.picture())
+        return decoded_picture(self, self.picture())
 
     @property
     def panel(self) -> Panel | None:
@@ -508,12 +514,6 @@ class Instruction(_Row):
     def _repr_html_(self) -> str:
         said = " ".join(f"{turn.role}: {turn.content}" for turn in self.messages)
         return in_notebook(repr(self), self.picture(), said, self.license, self.attribution, None)
-
-
-ROW_TYPES: dict[str, type[Panel] | type[Figure] | type[Article] | type[Pair] | type[Instruction]] = {
-    row_type.CONFIG: row_type for row_type in (Panel, Figure, Article, Pair, Instruction)
-}
-"""Record type of each config."""
 
 
 def _facts_of(row_type: type[_Row]) -> tuple[str, ...]:

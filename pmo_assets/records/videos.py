@@ -27,6 +27,9 @@ METADATA_SUFFIX: Final = ".info.json"
 LARGEST_METADATA: Final = 16 * 2**20
 """Bytes of a file of metadata that are read."""
 
+VIDEO_PAIRS: Final = "video_pairs"
+"""Table of a batch of videos that a release is made of."""
+
 _PEOPLE: Final = ("channel", "uploader", "creator", "artist")
 """What yt-dlp's metadata calls those who may be named on slides."""
 
