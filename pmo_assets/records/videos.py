@@ -97,10 +97,6 @@ def stated_video(content: bytes) -> StatedVideo:
     tags = [item for name in ("tags", "categories") for item in _texts(stated.get(name))]
     site, own = _text(stated, "extractor_key") or _text(stated, "extractor"), _text(stated, "id")
     day = re.fullmatch(r"(\d{4})(\d{2})(\d{2})", _text(stated, "upload_date") or "")
-    seconds = stated.get("duration")
-    timed = (
-        isinstance(seconds, int | float) and not isinstance(seconds, bool) and math.isfinite(seconds) and seconds > 0
-    )
     url = _text(stated, "webpage_url") or ""
     return StatedVideo(
         title=_line(_text(stated, "title")),
@@ -108,12 +104,21 @@ def stated_video(content: bytes) -> StatedVideo:
         tags=tuple(dict.fromkeys(tags))[:_MOST_TAGS],
         channel=_line(_text(stated, "channel") or _text(stated, "uploader")),
         people=tuple(dict.fromkeys(part for part in people if part)),
-        seconds=float(seconds) if timed else None,
+        seconds=_duration(stated.get("duration")),
         license=_line(_text(stated, "license")),
         url=url if re.fullmatch(r"https?://[^\s<>\"]{1,2000}", url) else None,
         published="-".join(day.groups()) if day else None,
         place=f"{site.lower()}:{own}" if site and own else None,
     )
+
+
+def _duration(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if 0 < value < math.inf else None
+    except OverflowError:  # JSON's whole numbers have no end
+        return None
 
 
 def _text(stated: dict[str, Any], name: str) -> str | None:

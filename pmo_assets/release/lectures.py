@@ -19,7 +19,7 @@ import polars as pl
 
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.pipeline.dataset.near_duplicates import near_duplicate_groups
-from pmo_assets.pipeline.dataset.splits import SPLITS, SplitOptions, article_links, article_splits
+from pmo_assets.pipeline.dataset.splits import SPLITS, Split, SplitOptions, article_links, article_splits
 from pmo_assets.records.units import VIDEO
 from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.storage.data_root import DataRoot
@@ -120,9 +120,9 @@ def _as_hub(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(*names, "batch", "episode", "picture_sha256")
 
 
-def rows_of_videos(lectures: Lectures) -> Iterator[tuple[str, int, str, pl.DataFrame]]:
+def rows_of_videos(lectures: Lectures) -> Iterator[tuple[str, int, Split, pl.DataFrame]]:
     """Yield (batch, video, split, its rows in order), video by video."""
     if lectures.rows.is_empty():
         return
     for (batch, number, split), rows in lectures.rows.group_by("batch", "video_id", "split", maintain_order=True):
-        yield str(batch), int(str(number)), str(split), rows
+        yield str(batch), int(str(number)), next(name for name in SPLITS if name == split), rows

@@ -96,7 +96,8 @@ def test_the_same_picture_with_the_same_words_goes_out_once_and_with_others_in_o
     rows = [
         pair(number, 0, 3 if number % 2 else FAR, text) for number, text in ((1, "a"), (3, "a"), (5, "b"), (2, "a"))
     ]
-    found = videos.add(*rows) and videos.released()
+    videos.add(*rows)
+    found = videos.released()
     assert (found.rows["video_id"].to_list(), found.repeated) == ([1, 2, 5], 1)
     groups = dict(found.rows.select("video_id", "picture_group").iter_rows())
     assert groups[2] is None

@@ -1,7 +1,7 @@
 """Group `videos`: lecture videos, their episodes with masked pictures, words, and both as pairs."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -10,6 +10,7 @@ from pmo_assets.defs.made import Made
 from pmo_assets.defs.previews import Tile, preview
 from pmo_assets.defs.stage_table import stage_table
 from pmo_assets.pictures import decoded
+from pmo_assets.records.step_output import Row
 from pmo_assets.viewing.overlays import contact_sheet
 
 SHOWN = 8
@@ -27,7 +28,7 @@ def _selection_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-def _sheet(made: Made, rows: list[dict[str, Any]]) -> dg.MarkdownMetadataValue:
+def _sheet(made: Made, rows: Sequence[Row]) -> dg.MarkdownMetadataValue:
     def draw() -> Any:
         pixels = made.input("keyframe_pixels")
         tiles: list[Tile] = []

@@ -150,7 +150,7 @@ def _whisper(folder: Path | None, threads: int) -> Any:
         """Encodes sound once that is heard twice, with a prompt and without: half of the work."""
 
         def encode(self, features: NDArray[np.float32]) -> Any:
-            key = hashlib.sha256(np.ascontiguousarray(features)).digest()
+            key = hashlib.sha256(features.tobytes()).digest()
             known: OrderedDict[bytes, Any] = _ENCODED.__dict__.setdefault("known", OrderedDict())
             if key not in known:
                 known[key] = super().encode(features)
