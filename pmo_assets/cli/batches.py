@@ -25,7 +25,7 @@ from pmo_assets.cli.console import (
     spinner,
     uncollected,
 )
-from pmo_assets.cli.unit_batches import add_videos, unit_states
+from pmo_assets.cli.unit_batches import add_videos, remove_others, restore_others, unit_states
 
 if TYPE_CHECKING:
     from pmo_assets.storage.registry import BatchRegistry
@@ -132,6 +132,9 @@ def batches_remove(
     from pmo_assets.storage.removed import remove_batch
 
     settings = settings_from_environment()
+    batches = remove_others(settings, batches)
+    if not batches:
+        return
     registry, partitions = BatchRegistry(data_root_of(settings)), str(ARTICLE_BATCHES.name)
     with open_instance(settings) as instance:
         known = set(registry.batches())
@@ -163,6 +166,10 @@ def batches_restore(
     from pmo_assets.storage.removed import removed_batches, restore_batch
 
     settings = settings_from_environment()
+    batches = restore_others(settings, batches)
+    if not batches:
+        messages.print("next: pmo run", highlight=False)
+        return
     registry = BatchRegistry(data_root_of(settings))
     removed = removed_batches(registry.data_root)
     if unknown := sorted(set(batches) - removed):

@@ -73,6 +73,44 @@ def other_batches(settings: Settings) -> dict[str, Unit]:
     return {key: unit for unit in other_units() for key in Manifests(root, unit).batches()}
 
 
+def remove_others(settings: Settings, batches: Sequence[str]) -> list[str]:
+    """Take out those of these batches that are of other units than articles; return the rest."""
+    from pmo_assets.defs.instance import open_instance
+    from pmo_assets.defs.run_leases import batch_lease, run_is_over
+    from pmo_assets.storage.leases import holding
+    from pmo_assets.storage.removed import remove_batch
+
+    known, root = other_batches(settings), data_root_of(settings)
+    chosen = {batch: known[batch] for batch in batches if batch in known}
+    if chosen:
+        with open_instance(settings) as instance:
+            for batch, unit in chosen.items():
+                with holding(root, batch_lease(batch), "pmo batches remove", is_over=run_is_over(instance)):
+                    remove_batch(root, batch, unit)
+                instance.delete_dynamic_partition(unit.batch, batch)
+                console.print(f"removed {batch}, of {unit.names}", highlight=False)
+    return [batch for batch in batches if batch not in chosen]
+
+
+def restore_others(settings: Settings, batches: Sequence[str]) -> list[str]:
+    """Bring those of these batches back that are of other units than articles; return the rest."""
+    from pmo_assets.defs.instance import open_instance
+    from pmo_assets.defs.partitions import register_partitions
+    from pmo_assets.storage.manifests import Manifests
+    from pmo_assets.storage.removed import removed_batches, restore_batch
+
+    root, rest = data_root_of(settings), list(batches)
+    for unit in other_units():
+        own = [batch for batch in rest if batch in removed_batches(root, unit)]
+        for batch in own:
+            restore_batch(root, batch, unit)
+        if own:
+            with open_instance(settings) as instance:
+                register_partitions(instance, Manifests(root, unit).batches(), unit)
+        rest = [batch for batch in rest if batch not in own]
+    return rest
+
+
 def unit_states(settings: Settings) -> list[list[str]]:
     """Return a line for each batch of other units: its key, what it holds, and what is to be made next."""
     from pmo_assets.definitions import build_defs

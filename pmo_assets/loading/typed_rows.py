@@ -134,8 +134,9 @@ def decoded_picture(row: _Row, picture: bytes | None) -> PIL.Image.Image:
         ReleaseError: if it is damaged.
     """
     if picture is None:
+        named = f"article {row.article_id}" if isinstance(row, _OfArticle) else repr(row)
         raise Withheld(
-            f"the licence of {row} ({row.license or 'none is stated'}) does not allow to pass "
+            f"the licence of {named} ({row.license or 'none is stated'}) does not allow to pass "
             "on its picture, so the release withholds it; `pmo release fill-null FILE` restores it from a copy of "
             "the article, or leave such rows out: .filter(pl.col('license').is_in([…]))"
         )

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from pmo_assets.loading import Release
+from pmo_assets.loading import load
 from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.records.units import VIDEO
 from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.release.keys import HUB
 from pmo_assets.release.lectures import Lectures, release_lectures
-from pmo_assets.release.writing import ReleaseCounts, _write_lectures, _Writers
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.release import CONFIGS
+from pmo_assets_tests.release.finished import finish, make
 
 IMAGE = {"box": [0.0, 0.0, 1.0, 1.0], "image_type": "CFP", "modality": None, "score": 0.9}
 
@@ -120,28 +121,34 @@ def test_without_videos_there_are_none(videos: Videos) -> None:
     assert (videos.released().rows.is_empty(), videos.released().withheld) == (True, 1)
 
 
-def test_pairs_are_written_with_their_pictures_and_read_again(videos: Videos, tmp_path: Path) -> None:
-    batch = videos.add(pair(1, 0, 0), pair(1, 4, FAR, "fovea"))
+def test_a_release_carries_them_with_their_pictures_and_nothing_of_what_is_closed(videos: Videos) -> None:
+    finish(videos.tables, "0001-a", {3: {}})
+    batch = videos.add(pair(1, 0, 0), pair(1, 4, FAR, "fovea"), pair(2, 0, 1, "closed words", code=None))
+    with pytest.raises(StorageError, match="keyframes"):
+        make(videos.tables)
     pixels = {k: np.full((3, 4, 3), 40 * k, np.uint8) for k in (0, 4)}
     pictures = [Picture(str(k), 4, 3, png_bytes(shown)) for k, shown in pixels.items()]
-    counts, root = ReleaseCounts(), DataRoot(str(tmp_path / "out"))
-
-    def write() -> dict[str, list[str] | None]:
-        writers = _Writers(root, "", lambda schema: {})
-        _write_lectures(writers, videos.root, videos.released(), counts)
-        files: dict[str, list[str] | None] = dict.fromkeys(CONFIGS)
-        written = [file for key, writer in writers.configs.items() if key[0] == "videos" for file in writer.finish()]
-        return files | {"videos": [file.key for file in written]}
-
-    with pytest.raises(StorageError, match="keyframes"):
-        write()
     ParquetPixels(videos.root, "keyframes", batch).write(1, pictures)
-    opened = Release(root, {"version": "1.0.0"}, write())
+    made = make(videos.tables)
+    counts = made.manifest.counts
+    assert (counts["videos"], counts["lectures"], counts["lectures_withheld"]) == (2, 1, 1)
+    opened = load(videos.root.root, verify=True)
     first, second = opened.videos
     assert [(row.text, row.attribution, row.license, row.boxes) for row in (first, second)] == [
         ("drusen", "Eyes", "CC BY", ((0.0, 0.0, 1.0, 1.0),)), ("fovea", "Eyes", "CC BY", ((0.0, 0.0, 1.0, 1.0),)),
     ]  # fmt: skip
     assert np.array_equal(second.pixels(), pixels[4])
-    assert (counts.lectures, counts.lecture_pairs) == (1, 2)
-    assert pa.types.is_struct(opened.to_arrow("videos", pictures=True)["picture"].type)
     assert repr(second) == "<VideoPair 1.mp4 at 36 s: fovea>"
+    assert second._repr_html_()
+    assert "level V" in videos.root.read(f"{HUB}/README.md").decode()
+    for key in videos.root.tree(HUB):
+        content = videos.root.read(f"{HUB}/{key}")
+        said = str(pq.read_table(io.BytesIO(content)).to_pydict()) if key.endswith(".parquet") else content.decode()
+        assert "closed words" not in said, key
+
+
+def test_a_release_without_them_has_no_such_config(videos: Videos) -> None:
+    finish(videos.tables, "0001-a", {3: {}})
+    make(videos.tables)
+    assert len(load(videos.root.root).videos) == 0
+    assert "videos" not in videos.root.read(f"{HUB}/README.md").decode()

@@ -116,6 +116,7 @@ def test_a_pyarrow_dataset_opens_the_folder(hub_folder: Path) -> None:
     for config in CONFIGS:
         opened = pa_dataset.dataset(hub_folder / "data" / config, format="parquet")
         assert by_key(config, opened.to_table().to_pylist()) == expected(config)
+    opened = pa_dataset.dataset(hub_folder / "data" / "panels", format="parquet")
     free = opened.to_table(filter=pa_dataset.field("license") == "CC BY", columns=["article_id"])
     assert WITHHELD_ARTICLE not in free["article_id"].to_pylist()
 
