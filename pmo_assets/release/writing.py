@@ -394,6 +394,8 @@ def _surplus_of_answers(
     balance = YesNoBalance()
     for batch in selection.current:
         rows = released_rows(tables, selection, batch, options, ["panel_id", "article_id", "license"])
+        if rows.is_empty():  # its other tables may never have been made
+            continue
         closed = [options.withhold and withheld(code) for code in rows["license"]]
         open_rows = rows.filter(~pl.Series(closed, dtype=pl.Boolean)).join(splits, on="article_id", how="inner")
         asked = tables.read("instructions", batch, _OF_ANSWERS).filter(pl.col("kind") == "yes_no")

@@ -15,7 +15,7 @@ Pmo = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def environment(folder: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PMO_", "DAGSTER"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PMO_", "DAGSTER", "COLUMNS"))}
     return {
         **kept,
         "PMO_DATA_ROOT": str(folder / "data"),

@@ -22,6 +22,7 @@ def one_thread() -> None:
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that open_clip loads, with random weights."""
+    pytest.importorskip("open_clip", reason="open_clip is in the extra `encoders` (make test-models)")
     return write_tiny_encoder(tmp_path_factory.mktemp("encoders") / "tiny")
 
 

@@ -74,7 +74,6 @@ def test_differences_are_taken_seed_by_seed() -> None:
 def test_variants_are_trained_once(
     pairs_release: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("open_clip", reason="open_clip is in the extra `encoders` (make test-models)")
     recipe = tmp_path / "tiny.toml"
     recipe.write_text(recipe_toml(tiny_encoder, trained_image_blocks="0", trained_text_blocks="0"))
     asked: list[str] = []

@@ -326,7 +326,8 @@ def test_a_full_disk_is_not_blamed_on_pmc_and_not_tried_again(
     monkeypatch.setattr(Path, "open", lambda *_: FullDisk())
     with pytest.raises(StorageError, match=r"cannot write /full/f\.jpg: .*No space left"):
         bucket.download(KEY, Path("f.jpg"))
-    assert len(pmc.requests) == 1
+    # The answer of an earlier test that was slow on purpose may end, and be noted, only now.
+    assert len([request for request in pmc.requests if request.fault is None]) == 1
 
 
 @pytest.mark.parametrize("place", ["none/f.jpg", "x" * 300])

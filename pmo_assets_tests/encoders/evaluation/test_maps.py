@@ -13,7 +13,7 @@ from pmo_assets.viewing.palette import IMAGE_TYPE_COLOURS, UNDECIDED_COLOUR
 from pmo_assets_tests.loading.small_release import write_release
 
 
-@pytest.mark.parametrize("method", ["tsne", "pca"])
+@pytest.mark.parametrize("method", [pytest.param("tsne", marks=pytest.mark.slow), "pca"])
 def test_what_lies_together_stays_together(method) -> None:
     random = np.random.default_rng(0)
     labels = np.arange(60) % 3
