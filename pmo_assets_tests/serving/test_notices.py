@@ -165,9 +165,7 @@ def test_a_password_is_not_sent_unencrypted_to_another_machine(monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("host", "checked"), [("mail.example.org", True), ("127.0.0.1", False)])
-def test_who_gets_the_password_shows_a_certificate(
-    monkeypatch: pytest.MonkeyPatch, host: str, checked: bool
-) -> None:
+def test_who_gets_the_password_shows_a_certificate(monkeypatch: pytest.MonkeyPatch, host: str, checked: bool) -> None:
     asked: list[ssl.SSLContext] = []
 
     def connected(scheme: str, host: str, port: int | None, context: ssl.SSLContext) -> Any:
