@@ -67,10 +67,18 @@ def release_audit(tables: Tables) -> AuditFacts | None:
 
     Of undecided panels, which a release leaves out, nothing is counted.
     """
-    verdicts = {name: counts for name, counts in audit_verdicts(answered_articles(tables)).items() if name != UNDECIDED}
-    if not verdicts:
-        return None
-    sizes = assembly_sizes(tables)
+    verdicts = audit_verdicts(answered_articles(tables))
+    return audit_facts(verdicts, assembly_sizes(tables)) if verdicts else None
+
+
+def audit_facts(verdicts: Mapping[str, Counter[str]], sizes: Mapping[str, int]) -> AuditFacts | None:
+    """Return the shares of verdicts over all panels that were assigned in the audited ways; None without any.
+
+    Args:
+        verdicts: by who assigned the panel (`audit_verdicts`).
+        sizes: panels by the same (`assembly_sizes`).
+    """
+    verdicts = {name: counts for name, counts in verdicts.items() if name != UNDECIDED}
     weights = {name: sizes.get(name, 0) / counts.total() for name, counts in verdicts.items()}
     if not any(weights.values()):  # what was audited is in no batch any more
         return None
