@@ -83,7 +83,7 @@ def audit_facts(verdicts: Mapping[str, Counter[str]], sizes: Mapping[str, int]) 
     if not any(weights.values()):  # what was audited is in no batch any more
         return None
     every = sum(sizes.get(name, 0) for name in verdicts)
-    shares = {
+    shares: dict[str, float] = {
         verdict: sum(weights[name] * counts[verdict] for name, counts in verdicts.items()) / every
         for verdict in VERDICTS
     }
