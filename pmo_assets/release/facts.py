@@ -138,7 +138,6 @@ class ExampleFacts:
     """A panel that the card shows.
 
     Attributes:
-        path: of its small picture, below the hub's folder.
         panel_id: of its row.
         subcaption: whole.
         attribution: whom to credit.
@@ -147,7 +146,6 @@ class ExampleFacts:
         license_url: deed; None when no version is stated.
     """
 
-    path: str
     panel_id: str
     subcaption: str
     attribution: str
@@ -182,7 +180,7 @@ class ReleaseFacts:
         pairs: numbers of the pairs of regions and texts.
         instructions: numbers of the instructions, by kind and answer.
         quality: how good this release is, as far as that is known.
-        examples: panels that the card shows.
+        examples: panels that the card shows, in the order of their picture (`hub.examples`).
         creator: who makes the release, as it is to be cited: a group's or a person's name.
         repository: its future name on the hub, "owner/name"; the card's examples read it by that name.
     """

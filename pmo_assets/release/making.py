@@ -24,7 +24,7 @@ from pmo_assets.release.facts import AuditFacts, ConfigFacts, LicenceCount, Qual
 from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.citation import citation_file
 from pmo_assets.release.hub.croissant import croissant_file
-from pmo_assets.release.hub.examples import card_examples
+from pmo_assets.release.hub.examples import EXAMPLES_FILE, card_examples
 from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
@@ -171,7 +171,7 @@ def make_release(
         creator=origin.creator,
         repository=origin.repository,
         quality=_quality(written.counts, audit),
-        examples=[example.facts for example in examples],
+        examples=examples.panels if examples is not None else (),
     )
     history = [item for item in read_history(data_root) if item[0] != manifest.version]
     beside: dict[str, bytes] = {
@@ -181,7 +181,7 @@ def make_release(
         "croissant.json": croissant_file(facts).encode(),
         "CHANGES.md": changes_file([(manifest.version, changes), *history]).encode(),
         "manifest.json": manifest.as_bytes(),
-        **{example.facts.path: example.picture for example in examples},
+        **({EXAMPLES_FILE: examples.picture} if examples is not None else {}),
         "statistics.json": (json.dumps(statistics_json(statistics), indent=2, ensure_ascii=False) + "\n").encode(),
     }
     for name, content in beside.items():

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.release.facts import SURE, ExampleFacts, ReleaseFacts, SplitFacts
 from pmo_assets.release.hub.citation import PAPER_URL, SOFTWARE, bibtex
+from pmo_assets.release.hub.examples import EXAMPLES_FILE
 from pmo_assets.release.hub.features import PICTURE
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, licence_rows, withheld_names
 from pmo_assets.release.hub.markdown import literal, markdown_table, size_text
@@ -111,21 +112,23 @@ def _shown(facts: ReleaseFacts) -> str:
     """Return some panels with their subcaptions and credits; nothing where none may be shown."""
     if not facts.examples:
         return ""
-    rows = [
-        (
-            f"![{literal(item.panel_id)}]({item.path})",
-            literal(item.subcaption),
-            f"{_credit(item)}. Cut from the article's figure, made smaller.",
-        )
-        for item in facts.examples
-    ]
-    return f"{markdown_table(('panel', 'subcaption', 'credit'), rows)}\n\n"
+    listed = "\n".join(
+        f"{number}. {' '.join(literal(item.subcaption).split())} {_credit(item)}"
+        for number, item in enumerate(facts.examples, start=1)
+    )
+    return f"""![Panels of this release, numbered as below]({EXAMPLES_FILE})
+
+{listed}
+
+Cut from the figures of their articles and made smaller for this page.
+
+"""
 
 
 def _credit(item: ExampleFacts) -> str:
     licence = f"[{item.license}]({item.license_url})" if item.license_url else item.license
     article = f" ([article]({item.article_url}))" if item.article_url else ""
-    return f"{literal(item.attribution).rstrip('. ')}{article}, {licence}"
+    return f"*{' '.join(literal(item.attribution).split()).rstrip('. ')}*{article}, {licence}, `{item.panel_id}`."
 
 
 def _all_of_it(facts: ReleaseFacts) -> str:

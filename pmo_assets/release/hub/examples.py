@@ -6,26 +6,27 @@ Add here: how they are chosen and drawn. Keep out: the card's words (`card_secti
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
 import pyarrow.parquet as pq
-from PIL import Image
 
+from pmo_assets.pictures import decoded_bytes
 from pmo_assets.release.facts import SURE, ExampleFacts
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.viewing.overlays import contact_sheet, webp_bytes
 
-EXAMPLES_FOLDER: Final = "examples"
-"""Folder of the pictures beside the card."""
+EXAMPLES_FILE: Final = "examples.webp"
+"""The picture beside the card."""
 
 MOST: Final = 6
-"""Panels that are shown: two rows on a wide screen, and still a first impression on a phone."""
+"""Panels that are shown: two rows of three, which a phone still shows whole."""
 
-SIDE: Final = 320
-"""Longer side of a picture in pixels, at most."""
+_COLUMNS: Final = 3
+SIDE: Final = 300
+"""Longer side of a panel's picture in pixels."""
 
 _LEAST_SIDE: Final = 120
 _LONGEST: Final = 3.0
@@ -38,8 +39,6 @@ _LICENCES: Final = ("CC0", "CC BY")
 _KINDS: Final = ("contains_cfp", "contains_oct", "contains_retinal")
 """What examples show, in turn. Other pictures are not shown: among them may be people."""
 
-_QUALITY: Final = 80
-
 _FACTS: Final = (
     "panel_id", "article_id", "subcaption_text", "attribution", "article_url", "license", "license_url",
     "rights_statement", "assembly_confidence", "picture_width", "picture_height", *_KINDS,
@@ -47,10 +46,10 @@ _FACTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """A panel for the card, and its picture (WebP)."""
+class Examples:
+    """Panels for the card in their order, and one picture of all of them, numbered from 1 (WebP)."""
 
-    facts: ExampleFacts
+    panels: tuple[ExampleFacts, ...]
     picture: bytes
 
 
@@ -85,18 +84,8 @@ def chosen_panels(panels: pl.DataFrame) -> list[dict[str, Any]]:
     return chosen
 
 
-def small_picture(encoded: bytes) -> bytes:
-    """Return a panel's picture as WebP of at most `SIDE` pixels."""
-    with Image.open(io.BytesIO(encoded)) as opened:
-        picture = opened.convert("RGB")
-    picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-    buffer = io.BytesIO()
-    picture.save(buffer, "WEBP", quality=_QUALITY)
-    return buffer.getvalue()
-
-
-def card_examples(data_root: DataRoot, shards: Sequence[str]) -> list[Example]:
-    """Return the panels that the card shows, of the hub's table as it was written; none where nothing is fit.
+def card_examples(data_root: DataRoot, shards: Sequence[str]) -> Examples | None:
+    """Return the panels that the card shows, of the hub's table as it was written; None where nothing is fit.
 
     Args:
         data_root: where the shards are.
@@ -110,22 +99,22 @@ def card_examples(data_root: DataRoot, shards: Sequence[str]) -> list[Example]:
         found.append(table.with_columns(shard=pl.lit(key)))
     chosen = chosen_panels(pl.concat(found)) if found else []
     pictures = _pictures(data_root, {row["panel_id"]: row["shard"] for row in chosen})
-    return [
-        Example(
-            ExampleFacts(
-                path=f"{EXAMPLES_FOLDER}/{number}.webp",
-                panel_id=row["panel_id"],
-                subcaption=row["subcaption_text"],
-                attribution=row["attribution"],
-                article_url=row["article_url"],
-                license=row["license"],
-                license_url=row["license_url"],
-            ),
-            small_picture(pictures[row["panel_id"]]),
+    shown = [row for row in chosen if row["panel_id"] in pictures]
+    if not shown:
+        return None
+    tiles = [(decoded_bytes(pictures[row["panel_id"]]), f"{number}") for number, row in enumerate(shown, start=1)]
+    facts = (
+        ExampleFacts(
+            panel_id=row["panel_id"],
+            subcaption=row["subcaption_text"],
+            attribution=row["attribution"],
+            article_url=row["article_url"],
+            license=row["license"],
+            license_url=row["license_url"],
         )
-        for number, row in enumerate(chosen, start=1)
-        if row["panel_id"] in pictures
-    ]
+        for row in shown
+    )
+    return Examples(tuple(facts), webp_bytes(contact_sheet(tiles, columns=_COLUMNS, tile_size=SIDE, title_lines=1)))
 
 
 def _pictures(data_root: DataRoot, wanted: Mapping[str, str]) -> dict[str, bytes]:

@@ -20,7 +20,7 @@ def _cell(value: object) -> str:
     return " ".join(str(value).replace("|", "\\|").replace("<", "&lt;").split())
 
 
-_MARKS: Final = re.compile(r"[\\`*_\[\]()#!~$]")
+_MARKS: Final = re.compile(r"[\\`*_\[\]()#!~$<>|]")
 """Characters that make markup in Markdown, as the hub reads it."""
 
 

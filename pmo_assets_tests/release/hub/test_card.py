@@ -151,13 +151,13 @@ def test_it_says_how_good_this_release_is(facts: ReleaseFacts) -> None:
 
 def test_examples_are_credited_and_their_words_are_no_markup(facts: ReleaseFacts) -> None:
     hostile = "*Drusen* ![x](http://example.org/x.png) | <b>\n[y](javascript:z)"
-    example = ExampleFacts(
-        "examples/1.webp", "p_1_f_0", hostile, "'Eyes', A.", "https://doi.org/1", "CC BY", "https://by"
-    )
-    told = first_screen(dataset_card(dataclasses.replace(facts, examples=[example])))
-    assert "| ![p\\_1\\_f\\_0](examples/1.webp) |" in told
-    assert "\\*Drusen\\* \\!\\[x\\]\\(http://example.org/x.png\\) \\| &lt;b> \\[y\\]" in told
-    assert "'Eyes', A ([article](https://doi.org/1)), [CC BY](https://by). Cut from the article's figure" in told
+    example = ExampleFacts("p_1_f_0", hostile, "'Eyes', A.", "https://doi.org/1", "CC BY", "https://by")
+    told = first_screen(dataset_card(dataclasses.replace(facts, examples=[example, example])))
+    assert "![Panels of this release, numbered as below](examples.webp) 1. " in told
+    assert r"1. \*Drusen\* \!\[x\]\(http://example.org/x.png\) \| \<b\> \[y\]\(javascript:z\) *'Eyes', A* (" in told
+    assert "([article](https://doi.org/1)), [CC BY](https://by), `p_1_f_0`. 2. " in told
+    assert "made smaller" in told
+    assert "examples" not in first_screen(dataset_card(facts)), "nothing was fit to be shown"
 
 
 def test_every_column_of_every_config_is_explained(facts: ReleaseFacts) -> None:
