@@ -29,7 +29,7 @@ def test_its_stages_are_those_of_the_code_location(tmp_path: Path, changes: dict
 
 
 def test_a_batch_is_made_in_one_run() -> None:
-    """Of Materialize all: what waits for an asset that is not partitioned would be made in a second run of the batch."""
+    """Of Materialize all: what waits for an asset that is not partitioned would be made in a second run."""
 
     def waiting(settings: Settings) -> set[str]:
         graph = build_defs(settings).resolve_asset_graph()
