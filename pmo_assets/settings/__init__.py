@@ -346,6 +346,12 @@ class Settings(BaseSettings):
         600.0, "Seconds that one answer of the vision model may take in all (paper: 600).", gt=0, le=_DAY
     )
 
+    mask_people: bool = _option(
+        True,
+        "Pictures of exported instructions and test sets (`pmo release instructions`, `pmo instruct`) have faces and "
+        "printed names, dates and numbers of patients black.",
+    )
+
     rejected_fail: float = _option(
         0.5,
         "The batch fails if more than this share of articles or figures is rejected, of three articles at least; 1 "
