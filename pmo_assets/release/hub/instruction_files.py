@@ -9,6 +9,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -34,6 +35,9 @@ PICTURES: Final = "images"
 
 MASKED_FILE: Final = "masked.jsonl"
 """File that lists what was masked: panel, split, boxes, what each shows, instructions that are left out for it."""
+
+RECIPES: Final = ("trl_sft.yaml", "ms_swift_sft.yaml")
+"""LoRA recipes of OphIn-VL for TRL and ms-swift (`pmo_assets/release/recipes`), which go with the form `messages`."""
 
 IMAGE_TOKEN: Final = "<image>\n"
 """Stands before the first question: where the picture goes."""
@@ -119,9 +123,9 @@ def write_instructions(
 ) -> list[WrittenInstructions]:
     """Write the instructions of a release as one file a split, beside a folder of pictures: whole or not at all.
 
-    `messages` has a JSON object a line (`train.jsonl`), the other forms a JSON list (`train.json`). With a
-    masker faces and print that tells who somebody is are black, `MASKED_FILE` lists them, and an instruction about a
-    person's picture, or about what is black, is left out.
+    `messages` has a JSON object a line (`train.jsonl`) and recipes of training beside it, the other forms a JSON list
+    (`train.json`). With a masker faces and print that tells who somebody is are black, `MASKED_FILE` lists them, and an
+    instruction about a person's picture, or about what is black, is left out.
 
     Args:
         folder: of the release, with `data/instructions` and `data/panels`.
@@ -151,6 +155,9 @@ def write_instructions(
     try:
         with folder_aside(target) as partial:
             (partial / PICTURES).mkdir()
+            recipes = resources.files("pmo_assets") / "release" / "recipes"
+            for name in RECIPES if form == "messages" else ():
+                (partial / name).write_bytes((recipes / name).read_bytes())
             return [
                 _write_split(folder, shards[split], partial, target, split, form, frozenset(kinds), masker, tell)
                 for split in (splits or there)
