@@ -110,7 +110,8 @@ def _score_entities(
     for entity in (entity for entity in entities if entity.group in groups):
         match = next(
             (label for label in open_labels if label.group == entity.group
-             and entity.term in _within(label.group, label.term) and _overlap(label, entity)),
+             and not _within(label.group, label.term).isdisjoint((entity.term, *entity.broader))
+             and _overlap(label, entity)),
             None,
         )  # fmt: skip
         if match is None:

@@ -1,7 +1,8 @@
 """Terms of the lexicon: their names, forms and hierarchy, and what lies within a term.
 
 The data are TOML files (folder `data`), one for each group, in which a table names a wider term and its keys the
-narrower ones with their other forms; `ambiguous.toml` holds the forms with several meanings.
+narrower ones with their other forms; `disease_ontology.toml` adds those of a public terminology; `ambiguous.toml` holds
+the forms with several meanings.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ PACKAGE_DATA = ("lexicon/data",)
 
 ROOTS: Final = "roots"
 """The table of terms without a wider one."""
+
+ADDED: Final[Mapping[EntityGroup, str]] = {"disease": "disease_ontology"}
+"""Files with further terms of a group, and further forms of its terms."""
 
 OTHER: Final = "other"
 """Stands for a group in a meaning that no term stands for: "other: restriction enzyme"."""
@@ -112,7 +116,7 @@ def _read_group(
             synonyms.setdefault(name, []).extend(forms)
     faults.extend(f"{wider!r} ({group}) is no term" for wider in tables if wider != ROOTS and wider not in parents)
     for name, above in parents.items():
-        terms[group, name] = Term(group, name, tuple(above), tuple(dict.fromkeys(synonyms[name])))
+        terms[group, name] = Term(group, name, tuple(dict.fromkeys(above)), tuple(dict.fromkeys(synonyms[name])))
 
 
 def _circles(terms: Mapping[tuple[EntityGroup, str], Term]) -> Iterator[str]:
@@ -152,11 +156,22 @@ def shipped_lexicon() -> Lexicon:
     Raises:
         SystemicError: a file of it is missing or damaged, or it contradicts itself.
     """
-    read = {name: lexicon_data(name) for name in (*ENTITY_GROUPS, "ambiguous")}
+    groups = {group: lexicon_data(group) for group in ENTITY_GROUPS}
+    for group, name in ADDED.items():
+        groups[group] = _together(groups[group], lexicon_data(name))
     try:
-        return build_lexicon({group: read[group] for group in ENTITY_GROUPS}, read["ambiguous"])
+        return build_lexicon(groups, lexicon_data("ambiguous"))
     except LexiconError as error:
         raise SystemicError(f"the package's lexicon contradicts itself: {error}") from error
+
+
+def _together(tables: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of two files as those of one; a term that both have has the forms of both."""
+    together = {wider: {name: list(forms) for name, forms in narrower.items()} for wider, narrower in tables.items()}
+    for wider, narrower in added.items():
+        for name, forms in narrower.items():
+            together.setdefault(wider, {}).setdefault(name, []).extend(forms)
+    return together
 
 
 def lexicon_data(name: str) -> dict[str, Any]:

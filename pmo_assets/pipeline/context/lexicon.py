@@ -259,6 +259,32 @@ def joined_terms(words: Words, head: Span, places: Iterable[range]) -> dict[str,
     return found
 
 
+def joined_words(words: Words, place: Span, head: range) -> Span | None:
+    """Return the term that the words of a head make with a place that stands behind them, or with its other names.
+
+    "Ulcer" of the "cornea" is "corneal ulcer".
+
+    Args:
+        words: of the text.
+        place: term of anatomy.
+        head: the head's words.
+    """
+    lexicon = shipped_lexicon()
+    term = lexicon.terms[place.group, place.term] if place.group != "other" else None
+    if term is None:
+        return None
+    for name in (term.name, *term.synonyms):
+        nodes = [_shipped_trie()]
+        for read in ((word,) for word in form_of(name)):
+            nodes = [node[word] for node in nodes for word in read if word in node]
+        for index in head:
+            nodes = [node[word] for node in nodes for word in words.alternatives(index) if word in node]
+        for form in sorted(node[None] for node in nodes if None in node):
+            if (found := lexicon.forms.get(form)) is not None:
+                return Span(place.first, place.end, found.group, found.name, lexicon.broader(found))
+    return None
+
+
 def _forms_of(words: Words, indices: Sequence[int]) -> list[Form]:
     """The forms that the words at some indices are, read in all their ways."""
     nodes = [_shipped_trie()]
