@@ -11,12 +11,12 @@ import difflib
 import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from pmo_assets.lexicon.words import words_of
+from pmo_assets.lexicon.words import word_key, words_of
 from pmo_assets.records.context import ENTITY_GROUPS, EntityGroup
 from pmo_assets.records.stores import SystemicError
 
@@ -31,6 +31,12 @@ ADDED: Final[Mapping[EntityGroup, str]] = {"disease": "disease_ontology"}
 
 OTHER: Final = "other"
 """Stands for a group in a meaning that no term stands for: "other: restriction enzyme"."""
+
+_OF_BODY: Final = frozenset({"systemic disease", "genetic syndrome", "infectious disease"})
+_WIDE_HEADS: Final = frozenset({"retinopathy", "maculopathy", "keratopathy"})
+"""Synonyms that are heads of narrower names, as the names of terms are."""
+_NO_HEADS: Final = frozenset({"hypertension", "hypotension", "ectropion", "entropion", "blindness", "eye disease"})
+"""Names that end those of other things: "ocular hypertension", "iris ectropion"."""
 
 Form = tuple[str, ...]
 """A name of a term as its words: keys, and acronyms as written with "=" before them."""
@@ -78,8 +84,17 @@ def form_of(name: str) -> Form:
     return tuple(next(words.alternatives(index)) for index in range(len(words)))
 
 
-def build_lexicon(groups: Mapping[EntityGroup, Mapping[str, Any]], ambiguous: Mapping[str, Any]) -> Lexicon:
+def build_lexicon(
+    groups: Mapping[EntityGroup, Mapping[str, Any]],
+    ambiguous: Mapping[str, Any],
+    same: Sequence[Sequence[str]] = (),
+) -> Lexicon:
     """Return a lexicon of the contents of its files.
+
+    Args:
+        groups: tables of terms by group.
+        ambiguous: meanings of forms with several.
+        same: phrases that say the same within the names of diseases and findings.
 
     Raises:
         LexiconError: a form of two terms, an unknown wider term, a circle, a meaning of no term; a line for each.
@@ -88,6 +103,7 @@ def build_lexicon(groups: Mapping[EntityGroup, Mapping[str, Any]], ambiguous: Ma
     terms: dict[tuple[EntityGroup, str], Term] = {}
     for group, tables in groups.items():
         _read_group(group, tables, terms, faults)
+    terms |= _within_heads(terms)
     faults.extend(_circles(terms))
     meanings = {form_of(form): tuple(_meanings(form, given, terms, faults)) for form, given in ambiguous.items()}
     forms: dict[Form, Term] = {}
@@ -102,7 +118,53 @@ def build_lexicon(groups: Mapping[EntityGroup, Mapping[str, Any]], ambiguous: Ma
                 faults.append(f"{name!r} is {other.group}: {other.name} and {term.group}: {term.name}")
     if faults:
         raise LexiconError("\n".join(faults))
+    forms |= {form: term for form, term in _variants(forms, same).items() if form not in meanings}
     return Lexicon(terms, forms, meanings)
+
+
+def _within_heads(terms: Mapping[tuple[EntityGroup, str], Term]) -> dict[tuple[EntityGroup, str], Term]:
+    """Return the diseases whose name ends with another one's, which lie within that: angular blepharitis, blepharitis.
+
+    A disease of the eye does not become one of the body by it ("conjunctival melanoma", "melanoma"): by what is above
+    a disease it is known to be of the eye.
+    """
+    heads = {form_of(term.name): term for term in terms.values() if term.group == "disease"}
+    for term in list(heads.values()):
+        heads |= {(key,): term for key in (word_key(name) for name in term.synonyms if name in _WIDE_HEADS)}
+    found: dict[tuple[EntityGroup, str], Term] = {}
+    for term in terms.values():
+        form = form_of(term.name) if term.group == "disease" else ()
+        head = next((heads[form[at:]] for at in range(1, len(form)) if form[at:] in heads), None)
+        if head is None or head.name in _NO_HEADS:
+            continue
+        own, above = {term.name, *_broader(terms, term)}, {head.name, *_broader(terms, head)}
+        if head.name not in own and term.name not in above and not (above & _OF_BODY) - own:
+            found["disease", term.name] = replace(term, parents=(*term.parents, head.name))
+    return found
+
+
+def _variants(forms: Mapping[Form, Term], same: Sequence[Sequence[str]]) -> dict[Form, Term]:
+    """Return further forms of terms: with a phrase in them as another one that says the same; none of several terms."""
+    phrases: dict[str, list[tuple[Form, list[Form]]]] = {}
+    for line in same:
+        for text in line:
+            form = form_of(text)
+            phrases.setdefault(form[0], []).append((form, [form_of(other) for other in line if other != text]))
+    found: dict[Form, Term] = {}
+    several: set[Form] = set()
+    for name, term in forms.items():
+        if term.group not in {"disease", "finding"} or len(name) < 2:
+            continue
+        for at, word in enumerate(name):
+            for phrase, others in phrases.get(word, ()):
+                end = at + len(phrase)
+                if len(phrase) == len(name) or name[at:end] != phrase:
+                    continue
+                for other in others:
+                    variant = (*name[:at], *other, *name[end:])
+                    if variant not in forms and found.setdefault(variant, term) is not term:
+                        several.add(variant)
+    return {form: term for form, term in found.items() if form not in several}
 
 
 def _read_group(
@@ -160,7 +222,7 @@ def shipped_lexicon() -> Lexicon:
     for group, name in ADDED.items():
         groups[group] = _together(groups[group], lexicon_data(name))
     try:
-        return build_lexicon(groups, lexicon_data("ambiguous"))
+        return build_lexicon(groups, lexicon_data("ambiguous"), lexicon_data("variants")["same"])
     except LexiconError as error:
         raise SystemicError(f"the package's lexicon contradicts itself: {error}") from error
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from pmo_assets.lexicon.terms import form_of, lexicon_data, shipped_lexicon
 from pmo_assets.lexicon.words import Words, word_key
+from pmo_assets.pipeline.context.eyes import DIRECTIONS
 from pmo_assets.pipeline.context.lexicon import Span, joined_words
 
 PACKAGE_DATA = ("lexicon/data",)
@@ -54,7 +55,9 @@ def _makings() -> _Makings:
     read = lexicon_data("composition")
     keys = {name: frozenset(map(word_key, read["heads"][name])) for name in ("named", "described", "none")}
     return _Makings(
-        frozenset(form_of(word.lower()) for words in (read["modifiers"]["cause"], read["modifiers"]["form"]) for word in words),
+        frozenset(
+            form_of(word.lower()) for words in (read["modifiers"]["cause"], read["modifiers"]["form"]) for word in words
+        ),
         frozenset(map(word_key, read["modifiers"]["links"])),
         tuple(word_key(ending) if len(ending) > 4 else ending for ending in read["endings"]["disease"]),
         frozenset(map(word_key, read["endings"]["none"])),
@@ -116,12 +119,12 @@ def with_composed_names(words: Words, spans: Sequence[Span]) -> list[Span]:
 
 def _turned(words: Words, spans: Sequence[Span], taken: Mapping[int, Span]) -> list[Span]:
     """Diseases whose place stands behind them: "ulcer of the cornea", "thrombosis of the left ophthalmic vein"."""
-    found = []
+    turned = []
     for place in spans:
         if place.group != "anatomy":
             continue
         first = place.first - 1
-        while first >= 0 and words.keys[first] in _ARTICLES:
+        while first >= 0 and (words.keys[first] in _ARTICLES or words.keys[first] in DIRECTIONS):
             first -= 1
         if first < 1 or words.keys[first] != "of":
             continue
@@ -129,12 +132,22 @@ def _turned(words: Words, spans: Sequence[Span], taken: Mapping[int, Span]) -> l
         begin = before.first if before is not None else first - 1
         if before is not None and before.group not in {"disease", "finding"}:
             continue
-        span = joined_words(words, place, range(begin, first))
+        span, begin = _joined(words, place, begin, first)
         if span is not None and span.group == "disease":
             # A side between them is the eye's.
             end = first if _SIDES & {*words.keys[first + 1 : place.first]} else place.end
-            found.append(Span(begin, end, span.group, span.term, span.broader))
-    return found
+            turned.append(Span(begin, end, span.group, span.term, span.broader))
+    return turned
+
+
+def _joined(words: Words, place: Span, begin: int, end: int) -> tuple[Span | None, int]:
+    """The longest name that a place makes with the words before it, and where that begins: up to two further words."""
+    for start in range(max(0, begin - 2), begin + 1):
+        if all(_adjoin(words, index) for index in range(start, end - 1)):
+            span = joined_words(words, place, range(start, end))
+            if span is not None:
+                return span, start
+    return None, begin
 
 
 def _by_heads(words: Words, taken: Mapping[int, Span]) -> list[Span]:
@@ -149,11 +162,16 @@ def _by_heads(words: Words, taken: Mapping[int, Span]) -> list[Span]:
             first = _begin_of_name(words, index, taken)
             if first < index:
                 above = lexicon.forms.get((key,))
-                broader = (above.name, *lexicon.broader(above)) if above and above.group == "disease" else (OTHER_DISEASE,)
+                broader = (
+                    (above.name, *lexicon.broader(above)) if above and above.group == "disease" else (OTHER_DISEASE,)
+                )
                 found.append(Span(first, index + 1, "disease", _name(words, first, index + 1), broader))
         elif (
-            len(key) >= _LEAST and key.endswith(makings.endings) and key not in makings.no_endings
-            and not words.capitals[index] and not _follows_disease(words, index, taken)
+            len(key) >= _LEAST
+            and key.endswith(makings.endings)
+            and key not in makings.no_endings
+            and not words.capitals[index]
+            and not _follows_disease(words, index, taken)
         ):
             found.append(Span(index, index + 1, "disease", _name(words, index, index + 1), _above(key)))
     return found
@@ -195,7 +213,12 @@ def _is_name(words: Words, index: int, head: int) -> bool:
     """Whether a word is a person's name, or a part of one, that stands before a head."""
     text = words.text[words.starts[index] : words.ends[index]]
     plain = text.removesuffix("'s").removesuffix("’s")
-    if not _adjoin(words, index) or not plain[:1].isupper() or len(plain) < 3 or words.keys[index] in _makings().no_names:
+    if (
+        not _adjoin(words, index)
+        or not plain[:1].isupper()
+        or len(plain) < 3
+        or words.keys[index] in _makings().no_names
+    ):
         return False
     if not plain[1:].islower():
         return plain.isupper() and plain.isalpha() and len(plain) <= 6 and index == head - 1
@@ -262,5 +285,5 @@ def _name(words: Words, first: int, end: int) -> str:
         parts.append(plain if words.capitals[index] or person else plain.lower())
         if index + 1 < end:
             between = words.text[words.ends[index] : words.starts[index + 1]]
-            parts.append("-" if between in _HYPHENS else " ")
+            parts.append("" if not between else "-" if between in _HYPHENS else " ")
     return "".join(parts)

@@ -52,7 +52,8 @@ _LISTS: Final = keys_of("or and nor versus vs")
 _SIGNS: Final = keys_of(
     "evidence sign presence history finding suspicion symptom area development recurrence formation feature source "
     "type form trace indication amount kind progression appearance occurrence proof any case degree pattern diagnosis "
-    "possibility suggestion impression focus change criterion characteristic stigma"
+    "possibility suggestion impression focus change criterion characteristic stigma presentation variant "
+    "manifestation"
 )
 """Words whose "of" leads to what they are signs of."""
 

@@ -79,7 +79,9 @@ def weights_of_onnx(path: Path, named: str = _NAMED) -> dict[str, Tensor]:
         ValueError: when the file is no ONNX file, or the package onnx is not installed.
     """
     graph, stored = graph_and_arrays(path)
-    arrays = {name.removesuffix(_HALF): a.astype("float32") if name.endswith(_HALF) else a for name, a in stored.items()}
+    arrays = {
+        name.removesuffix(_HALF): a.astype("float32") if name.endswith(_HALF) else a for name, a in stored.items()
+    }
     found = {name.removeprefix(named): torch.tensor(a) for name, a in arrays.items() if name.startswith(named)}
     for node in graph.node:
         for place, name in enumerate(node.input):

@@ -282,31 +282,25 @@ def _draw_leader(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
 
 
 def _draw_stroke(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
-    """Draw a line without a head, straight, bent once, or along a curve, perhaps with a dot or a bar at one end.
-
-    Next to arrows it shows what makes one: nothing else of it is different.
-    """
-    angle, length, look = _angle(rng), stroke.size * rng.uniform(0.8, 2.8), rng.random()
-    t = np.linspace(0, 1, 24)
+    """Draw a line without a head, straight, bent once, or along a curve, perhaps with a dot or a bar at one end."""
+    angle, length, look, t = _angle(rng), stroke.size * rng.uniform(0.8, 2.8), rng.random(), np.linspace(0, 1, 24)
     if look < 0.55:
-        shape = np.asarray([(0.0, 0.0), (length, 0.0)])
+        shape = np.asarray([(0.0, 0.0), (1.0, 0.0)])
     elif look < 0.75:
         at, off = rng.uniform(0.3, 0.7), rng.uniform(-0.4, 0.4)
-        shape = np.asarray([(0.0, 0.0), (at, off), (1.0, off * rng.uniform(0.6, 1.2))]) * length
+        shape = np.asarray([(0.0, 0.0), (at, off), (1.0, off * rng.uniform(0.6, 1.2))])
     elif look < 0.9:
-        shape = np.stack([t, rng.uniform(-0.3, 0.3) * np.sin(np.pi * t)], axis=1) * length
+        shape = np.stack([t, rng.uniform(-0.3, 0.3) * np.sin(np.pi * t)], axis=1)
     else:
         turns = rng.uniform(1.0, 3.0)
-        shape = np.stack([t, rng.uniform(0.03, 0.1) * np.sin(2 * np.pi * turns * t)], axis=1) * length
-    points = _turned(shape, angle, stroke.place)
-    width = max(1, round(stroke.line * rng.uniform(0.3, 1.2)))
+        shape = np.stack([t, rng.uniform(0.03, 0.1) * np.sin(2 * np.pi * turns * t)], axis=1)
+    points, width = _turned(shape * length, angle, stroke.place), max(1, round(stroke.line * rng.uniform(0.3, 1.2)))
     _trace(pixels, points, Stroke(stroke.place, stroke.size, width, stroke.colour, stroke.dashed), closed=False)
-    end = rng.random()
+    end, half = rng.random(), max(3.0, 2.5 * width)
     if end < 0.12:
         radius = width * rng.uniform(1.2, 2.0) + 1
         _fill(pixels, _ring((float(points[0, 0]), float(points[0, 1])), radius, radius, 16), stroke.colour)
     elif end < 0.24:
-        half = max(3.0, 2.5 * width)
         across = _turned(np.asarray([(0.0, -half), (0.0, half)]), angle, stroke.place)
         _trace(pixels, across, Stroke(stroke.place, stroke.size, width, stroke.colour), closed=False)
         points = np.concatenate([points, across])
