@@ -292,18 +292,16 @@ def _draw_stroke(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     elif look < 0.9:
         shape = np.stack([t, rng.uniform(-0.3, 0.3) * np.sin(np.pi * t)], axis=1)
     else:
-        turns = rng.uniform(1.0, 3.0)
-        shape = np.stack([t, rng.uniform(0.03, 0.1) * np.sin(2 * np.pi * turns * t)], axis=1)
+        shape = np.stack([t, rng.uniform(0.03, 0.1) * np.sin(2 * np.pi * rng.uniform(1.0, 3.0) * t)], axis=1)
     points, width = _turned(shape * length, angle, stroke.place), max(1, round(stroke.line * rng.uniform(0.3, 1.2)))
     _trace(pixels, points, Stroke(stroke.place, stroke.size, width, stroke.colour, stroke.dashed), closed=False)
     end, half = rng.random(), max(3.0, 2.5 * width)
     if end < 0.12:
-        radius = width * rng.uniform(1.2, 2.0) + 1
-        _fill(pixels, _ring((float(points[0, 0]), float(points[0, 1])), radius, radius, 16), stroke.colour)
+        (x, y), radius = points[0].tolist(), width * rng.uniform(1.2, 2.0) + 1
+        _fill(pixels, _ring((x, y), radius, radius, 16), stroke.colour)
     elif end < 0.24:
-        across = _turned(np.asarray([(0.0, -half), (0.0, half)]), angle, stroke.place)
-        _trace(pixels, across, Stroke(stroke.place, stroke.size, width, stroke.colour), closed=False)
-        points = np.concatenate([points, across])
+        points = np.concatenate([points, _turned(np.asarray([(0.0, -half), (0.0, half)]), angle, stroke.place)])
+        _trace(pixels, points[-2:], Stroke(stroke.place, stroke.size, width, stroke.colour), closed=False)
     return _marks_of(pixels, "line", points, width, stroke.colour)
 
 
