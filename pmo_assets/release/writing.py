@@ -203,8 +203,8 @@ def write_tables(
         StorageError: if pictures or splits are missing.
     """
     writers = _Writers(data_root, prefix, metadata)
-    counts = ReleaseCounts()
     surplus = _surplus_of_answers(tables, selection, splits, options)
+    counts = ReleaseCounts(instructions_left_out=len(surplus))
     with contextlib.ExitStack() as stack:
         stack.callback(writers.abandon)
         for number, batch in enumerate(selection.current, start=1):
@@ -334,7 +334,7 @@ def _numbered(
     *,
     pictures: bool = True,
 ) -> pl.DataFrame:
-    """Return what pairs are made of, for rows that are about to be written to a config.
+    """Return what pairs and instructions are made of, for rows that are about to be written to a config.
 
     Args:
         writers: of the release.
@@ -383,7 +383,6 @@ def _write_instructions(
         writers.configs["instructions", split].add(_arrow(rows.filter(pl.col("split") == split)))
     counts.instructions.update(rows["kind"].cast(pl.String))
     counts.answers += yes_no_counts(rows)
-    counts.instructions_left_out = len(surplus)
     counts.instructed_panels += rows["panel_id"].n_unique()
 
 

@@ -67,7 +67,9 @@ def test_a_manifest_from_before_has_no_numbers_of_instructions() -> None:
         ("no picture", {"picture_row": pl.lit(99)}),
         ("no picture", {"panel_id": pl.lit("another")}),
         ("withheld", {"license": pl.lit("CC BY-ND")}),
+        ("no picture", {"picture_row": pl.lit(-1)}),
         ("box", {"boxes": pl.lit([[0.0, 0.0, 1.1, 1.0]])}),
+        ("box", {"boxes": pl.lit([[0.5, 0.0, 0.5, 1.0]])}),
         ("messages", {"messages": pl.col("messages").list.head(1)}),
         ("balance", {"messages": pl.col("messages").first()}),
     ],
@@ -77,6 +79,12 @@ def test_each_fault_is_counted(root: DataRoot, fault: str, values: dict[str, pl.
     found = instruction_faults(root, HUB)
     assert found[fault] > 0
     assert {name for name, count in found.items() if count} <= {fault, "balance"}
+
+
+def test_an_instruction_about_a_withheld_panel_is_found_by_the_licence_of_the_panels_row(root: DataRoot) -> None:
+    change(root, f"{HUB}/data/panels/train-00000.parquet", license=pl.lit(None, pl.String))
+    assert instruction_faults(root, HUB)["withheld"] == read(root).height
+    assert instruction_faults(root, HUB, withhold=False) == RIGHT
 
 
 def test_a_release_for_oneself_withholds_nothing(tmp_path: Path) -> None:

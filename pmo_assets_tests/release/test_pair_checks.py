@@ -43,6 +43,7 @@ def test_the_pairs_of_a_release_are_right(root: DataRoot) -> None:
     ("fault", "values"),
     [
         ("no picture", {"picture_row": pl.lit(99)}),
+        ("no picture", {"picture_row": pl.lit(-1)}),
         ("no picture", {"picture_row": pl.lit(0), "panel_id": pl.lit("another")}),
         ("box", {"box": pl.lit([0.0, 0.0, 1.1, 1.0])}),
         ("box", {"box": pl.lit([0.5, 0.0, 0.5, 1.0])}),

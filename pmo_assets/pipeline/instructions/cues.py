@@ -77,18 +77,18 @@ _PART_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
     ),
     (
         "mechanism",
-        r",?\s*\b(?:(?:and|which|that|findings?)\s+)?(?:is |are |was |were )?(?:suggest(?:s|ing|ed|ive of)\b"
+        r",?\s?\b(?:(?:and|which|that|findings?)\s+)?(?:is |are |was |were )?(?:suggest(?:s|ing|ed|ive of)\b"
         r"|indicative of|consistent with|compatible with|characteristic of|typical (?:of|for)|due to|because"
         r"|caused by|as a (?:result|consequence) of|secondary to|resulting from|attribut\w+ to|representing\b"
         r"|represents?\b|likely|probably|presumably|confirming|confirmed|thought to|believed to)[^;.]*",
     ),
-    ("methods", r"[,(]?\s*\b(?:stained with|original magnification|magnification|scale bars?)\b[^;.)]*\)?"),
-    ("methods", r"\(?\s*[×x]\s?\d{2,4}\s*\)?"),
+    ("methods", r"[,(]?\s?\b(?:stained with|original magnification|magnification|scale bars?)\b[^;.)]*\)?"),
+    ("methods", r"\(?\s?[×x]\s?\d{2,4}\s?\)?"),
     ("statistics", r"\(?\bp\s*[<=>≤]\s*0?\.\d+\)?"),
     (
         "figure",
-        r"\(\s*(?:(?:as|see|also|seen|shown|in)\s+)*(?:fig(?:ure)?s?\.?|tables?)\s*S?\d[^()]*\)"
-        r"|\b(?:(?:as|see|also|seen|shown|in)\s+)*\b(?:fig(?:ure)?s?\.?|tables?)\s*S?\d+\w*",
+        r"\(\s*(?:(?:as|see|also|seen|shown|in)\s+){0,4}(?:fig(?:ure)?s?\.?|tables?)\s*S?\d[^()]*\)"
+        r"|\b(?:(?:as|see|also|seen|shown|in)\s+){0,4}\b(?:fig(?:ure)?s?\.?|tables?)\s*S?\d+\w*",
     ),
 )
 """Parts of a sentence that are context."""

@@ -21,6 +21,7 @@ from pmo_assets.pipeline.instructions.facts import (
     has_term,
     is_eye,
     is_modality,
+    mark_words,
     placed_things,
 )
 from pmo_assets.pipeline.instructions.phrases import (
@@ -32,6 +33,7 @@ from pmo_assets.pipeline.instructions.phrases import (
 )
 from pmo_assets.pipeline.instructions.phrasings import COMMONNESS, MODALITY_WORDS, number_of, phrased
 from pmo_assets.pipeline.instructions.places import HALVES, OPPOSITE, halves_of
+from pmo_assets.records.geometry import Box
 from pmo_assets.records.instructions import Evidence, Instruction, InstructionKind, Topic, Turn
 from pmo_assets.records.modalities import Modality
 
@@ -115,7 +117,7 @@ def _instruction(
     answer: str,
     *evidence: Evidence,
     confidence: float,
-    boxes: tuple[tuple[float, float, float, float], ...] = (),
+    boxes: tuple[Box, ...] = (),
 ) -> Instruction:
     return Instruction(
         kind,
@@ -295,15 +297,14 @@ def _by_marks(cued: CuedCase) -> Iterator[Instruction]:
 def _mark_evidence(cued: CuedCase, item: MarkedTarget) -> Iterator[Evidence]:
     yield words_as_evidence(item.scene, item.start, item.end)
     for number in item.marks:
-        mark = cued.case.marks[number][1]
-        yield Evidence("mark", " ".join(filter(None, (mark.colour, mark.kind))), number=number)
+        yield Evidence("mark", mark_words(cued.case.marks[number][1]), number=number)
 
 
 def _mark_confidence(cued: CuedCase, item: MarkedTarget) -> float:
     return min(cued.case.confidence, *(cued.case.marks[number][1].probability for number in item.marks))
 
 
-def _mark_boxes(cued: CuedCase, item: MarkedTarget) -> tuple[tuple[float, float, float, float], ...]:
+def _mark_boxes(cued: CuedCase, item: MarkedTarget) -> tuple[Box, ...]:
     return tuple(region.box for region in cued.case.regions if region.phrase == item.number)
 
 
