@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from pmo_assets.cli.console import CommandError, console, data_root_of, say_json, settings_from_environment
 from pmo_assets.logs import printable
@@ -16,12 +17,38 @@ if TYPE_CHECKING:
 
 _TABLES: Final = ("cues", "cue_scores", "instructions", "verdicts")
 
+_SHOW: Final = "show"
 
-def instruct(
+
+class _ShowsByDefault(TyperGroup):
+    """`pmo instruct CASE` is `pmo instruct show CASE`: what is no command's name is a case."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and not (set(args) & set(ctx.help_option_names)):
+            args = [_SHOW, *args]
+        return super().parse_args(ctx, args)
+
+
+instruct_app = typer.Typer(
+    cls=_ShowsByDefault,
+    help="Show the instructions of a panel or article; evaluate a model's answers to those of a release.",
+    no_args_is_help=True,
+)
+
+
+@instruct_app.callback()
+def instruct() -> None:
+    """Show the instructions of a panel or article; evaluate a model's answers to those of a release."""
+
+
+@instruct_app.command(_SHOW)
+def show(
     case: Annotated[str, typer.Argument(help="A panel_id, or an article's number (with or without PMC).")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows of the four tables as JSON.")] = False,
 ) -> None:
     """Show what a panel's or article's words say is visible, how that scores, what is asked of it, and the verdicts.
+
+    `pmo instruct CASE` is the same.
 
     The newest batch that has the article is read; nothing is made and nobody is asked.
     """
