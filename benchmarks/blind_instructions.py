@@ -1,20 +1,22 @@
 """Answer yes/no instructions without their pictures: constant answers, and a bag of words of the questions.
 
     python benchmarks/blind_instructions.py HUB_FOLDER
-    python benchmarks/blind_instructions.py --captions CAPTIONS.jsonl
+    python benchmarks/blind_instructions.py --captions CAPTIONS.jsonl [--read 60 --seed 1]
 
 Reads `data/instructions` of a release, or makes instructions of captions (`article`, `figure`, `caption`; each counts
 as that of a figure with one panel, whose modality is the first that its words name), drops what the checks discard, and
 balances them as a release does. The questions' words are learned by logistic regression in folds that no article is in
 twice; the share of right answers is of all rows together, with a 95 % interval over articles (bootstrap, 2,000 draws).
 What is far from one half leaks from the questions. Of captions the baselines of `pmo instruct evaluate` follow, for all
-short questions, learned from the articles of the train split and asked of those of the test split.
+short questions, learned from some articles and asked of the others. `--read` prints that many of them instead, two an
+article, of findings, places and marks, each below its caption, to be judged by a person.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -108,6 +110,27 @@ def say_baselines(path: Path) -> None:
             print("  " + "  ".join(map(str, row)))
 
 
+def say_some(path: Path, count: int, seed: int) -> None:
+    """Print instructions to read: of articles in random order, two each."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    chance = random.Random(seed)
+    chance.shuffle(rows)
+    number, told = 0, set()
+    for row in rows:
+        made = [
+            item
+            for item in _of_caption(row["article"], row["figure"], row["caption"])
+            if item.topic not in ("imaging", "eye")
+        ]
+        if row["article"] in told or not made or number >= count:
+            continue
+        told.add(row["article"])
+        print(f"# {row['article']} {row['caption'][:420]}")
+        for item in chance.sample(made, min(2, len(made))):
+            print(f"  {number} {item.kind} | {item.question} -> {item.answer}")
+            number += 1
+
+
 def _short(path: Path) -> Iterator[tuple[str, Instruction]]:
     """Yield the short instructions of captions that every check keeps, with their article."""
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -161,7 +184,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--captions", type=Path)
+    parser.add_argument("--read", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    if arguments.read:
+        say_some(arguments.captions, arguments.read, arguments.seed)
+        return
     rows = of_release(arguments.folder) if arguments.captions is None else of_captions(arguments.captions)
     answers = Counter((topic, answer) for _, topic, _, answer in rows)
     articles = [row[0] for row in rows]

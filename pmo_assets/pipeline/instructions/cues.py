@@ -121,7 +121,9 @@ _SENTENCE_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
     ),
     (
         "history",
-        r"\b(?:presented|complain\w+|history of|reported|referred|visual acuity|best[- ]corrected|BCVA|was diagnosed"
+        r"\b(?:clinical|physical|neurologic(?:al)?|systemic|laboratory|blood|serologic(?:al)?)"
+        r" (?:examinations?|exams?|tests?|testing|work-?up)\b"
+        r"|\b(?:presented|complain\w+|history of|reported|referred|visual acuity|best[- ]corrected|BCVA|was diagnosed"
         r"|diagnosis (?:was|is|were)|developed|follow-?up visit|years? (?:ago|earlier))\b",
     ),
     (
