@@ -288,7 +288,8 @@ def train_a_marks_reader(
         Path | None, typer.Option(help="Exported marks detector (ONNX), whose boxes are learnt from as well.")
     ] = None,
     initial: Annotated[
-        Path | None, typer.Option(help="Exported mark classifier (ONNX) whose trunk a new run starts from.")
+        Path | None,
+        typer.Option(help="Exported marks reader (ONNX) to train on, or mark classifier whose trunk a new run takes."),
     ] = None,
     options: MarksReaderOptions,
 ) -> None:

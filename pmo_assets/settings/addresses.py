@@ -1,4 +1,4 @@
-"""Addresses among the settings: they are shown, so that they may hold no secret."""
+"""Addresses among the settings: what may be shown of them."""
 
 from __future__ import annotations
 

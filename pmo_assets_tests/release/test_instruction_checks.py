@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -20,13 +21,20 @@ ROWS = f"{HUB}/data/instructions/train-00000.parquet"
 RIGHT = {"no picture": 0, "withheld": 0, "messages": 0, "box": 0, "balance": 0}
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> DataRoot:
-    tables = Tables(DataRoot(str(tmp_path)))
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("released")
+    tables = Tables(DataRoot(str(folder)))
     finish(tables, "0001-a", {1: {"rows": 4}, 2: {"code": "CC BY-ND", "rows": 2}, 3: {"rows": 3}})
     finish(tables, "0002-b", {5: {"rows": 3}})
     make(tables)
-    return tables.data_root
+    return folder
+
+
+@pytest.fixture
+def root(released: Path, tmp_path: Path) -> DataRoot:
+    """A copy of the release, to be changed."""
+    return DataRoot(str(shutil.copytree(released, tmp_path / "copy")))
 
 
 def read(root: DataRoot, key: str = ROWS) -> pl.DataFrame:

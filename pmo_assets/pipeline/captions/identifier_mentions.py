@@ -98,6 +98,9 @@ _SHOWING_VERBS: Final = words(
 _LIST_LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
 _CLAUSE_BREAKS: Final = frozenset({".", ";", ":", "!", "?", ","})
 
+_FEW: Final = 2
+"""A longer list at the start of a sentence about what it shows names panels without any other mention."""
+
 _LONGEST_TAIL: Final = 12
 """Tokens from the end of a bracket within which its list begins: "(anti-CD34, E-H)", "(HE stain, A, B, C and D)"."""
 
@@ -165,10 +168,20 @@ def _cited(tokens: Tokens, index: int) -> bool:
     return before >= 0 and texts[before].lower() in {"fig", "figs", "figure", "figures", "table", "ref"}
 
 
+def _is_prefix(tokens: Tokens, index: int, closing: int) -> bool:
+    """Say whether a bracket within a sentence begins a compound: "only (E)-hex-2-enal"."""
+    texts = tokens.texts
+    if index == 0 or closing + 2 >= len(texts) or texts[closing + 1] not in DASHES:
+        return False
+    joined = not tokens.gap(closing + 1) and not tokens.gap(closing + 2)
+    follower = texts[closing + 2][0]
+    return joined and (follower.islower() or follower.isdigit()) and texts[index - 1] not in {".", ";", ":"}
+
+
 def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
     """A mention in brackets: "(A)", "((a), (b))", "(a) and (b)", "(A)-(C)", "(image C)", "(C, 200x)", "(left)"."""
     closing = tokens.partners[index]
-    if closing < 0 or _cited(tokens, index):
+    if closing < 0 or _cited(tokens, index) or _is_prefix(tokens, index, closing):
         return None
     texts = tokens.texts
     inner = index + 1
@@ -336,8 +349,10 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
     texts, count = tokens.texts, len(tokens.texts)
     if before.positional or before.form not in {Form.DELIMITED, Form.BARE}:
         return None
-    if index == 0 or texts[index - 1].lower() not in _LIST_LINKS or is_identifier(texts[index - 2]):
+    if index == 0 or texts[index - 1].lower() not in _LIST_LINKS:
         return None
+    if is_identifier(texts[index - 2]) and not texts[index - 2].isdigit():
+        return None  # within a list; "factor 1, C. Loadings of factor 2" is none
     items, end = parsed_list(tokens, index, count)
     if not items or end + 1 >= count or not _follows(before.items[-1], items[0]):
         return None
@@ -411,7 +426,9 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
     if not tokens.gap(end):
         return None
     if at_sentence and (delimiter[0].isalnum() or delimiter in OPENING or not delimiter.isascii()):
-        return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
+        # "A, B and C represent …" names panels without any other mention; "a, b and c differ" does not
+        listed = len(items) > _FEW and delimiter.lower() in _SHOWING_VERBS
+        return _made(tokens, items, Form.DELIMITED if listed else Form.BARE, (index, end - 1), sentence_starts)
     if texts[index] in {"a", "b", "c", "d"} and delimiter[0].isupper() and len(items) == 1:
         return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
     return None
