@@ -74,12 +74,16 @@ def test_the_code_location_loads_whole() -> None:
     build_defs().get_repository_def().load_all_definitions()
 
 
+VIDEO_ASSETS = ("video_batch", "videos", "video_episodes", "video_words", "video_pairs", "video_rejections")
+
+
 def test_the_graph_holds_the_assets_of_the_design() -> None:
     keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
     release = {"retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"}
     pmc = {"pmc_inventory", "pmc_candidates", "pmc_batches"}
     assert keys == {
         *BATCH_ASSETS,
+        *VIDEO_ASSETS,
         *release,
         *pmc,
         *MODEL_ASSETS,
