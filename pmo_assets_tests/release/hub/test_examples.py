@@ -72,6 +72,6 @@ def test_pictures_are_small_and_those_of_their_panels(tmp_path: Path) -> None:
     picture = Image.open(io.BytesIO(found.picture))
     assert picture.format == "WEBP"
     assert 2 * SIDE < picture.width < 3 * SIDE
-    shades = np.asarray(picture.convert("L"))[SIDE // 2, [SIDE // 2, -SIDE // 2]]
+    shades = np.asarray(picture.convert("L"))[SIDE // 2, [SIDE // 2, -SIDE // 2]].tolist()
     assert shades == pytest.approx([180, 60], abs=4)
     assert card_examples(DataRoot(str(tmp_path)), []) is None
