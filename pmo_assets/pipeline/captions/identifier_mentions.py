@@ -25,7 +25,7 @@ from pmo_assets.pipeline.captions.identifier_lists import (
     same_shape,
 )
 from pmo_assets.pipeline.captions.phrases import CONJUNCTIONS
-from pmo_assets.pipeline.captions.places import ORDINALS, PLACES, parsed_places
+from pmo_assets.pipeline.captions.places import ORDINALS, PLACES, parsed_places, place_in_brackets
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
 
@@ -197,6 +197,8 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
         return _extended(tokens, items, index, closing, sentence_starts)
+    if beside := place_in_brackets(tokens, index, closing):
+        return _made(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
     place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
     if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
         if place_end == closing:
