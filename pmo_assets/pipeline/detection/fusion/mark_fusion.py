@@ -129,7 +129,7 @@ def all_terms(images: Sequence[MarkEvidence], coefficients: Mapping[str, float])
 def _shared_words(words: str) -> str:
     """Return the sentence that names one mark, where a single sentence does; else all words.
 
-    A sentence about all panels stands in each panel's subcaption: "MB moderator band (arrow)." An arrow is on one image.
+    A sentence about all panels stands in each subcaption: "MB moderator band (arrow)." The arrow is on one image.
     """
     naming = [sentence for sentence in _SENTENCES.split(words) if MARK_WORDS.search(sentence)]
     return naming[0] if len(naming) == 1 and _ONE.search(naming[0]) and not _SEVERAL.search(naming[0]) else words
