@@ -107,7 +107,8 @@ def weighed(coefficients: Mapping[str, float], terms: Mapping[str, float]) -> fl
 def all_terms(images: Sequence[MarkEvidence], coefficients: Mapping[str, float]) -> list[dict[str, float]]:
     """Return the terms of images that were seen together: those whose words share what names marks share the marks.
 
-    These are the images of a panel, and those of panels whose subcaptions end with the same sentence about one mark.
+    These are the images of a panel, and those of panels whose subcaptions have the same sentence about one mark: of
+    other panels than that of the image which looks most like it, it says nothing.
 
     Args:
         images: one figure's images.
@@ -121,7 +122,9 @@ def all_terms(images: Sequence[MarkEvidence], coefficients: Mapping[str, float])
         if other is None or weighed(coefficients, seen[k]) > weighed(coefficients, seen[other]):
             best[words] = k
     return [
-        {**seen[k], **word_terms(image, best=best[shared[k]] == k)} if image.words else seen[k]
+        {**seen[k], **word_terms(image, best=best[shared[k]] == k)}
+        if image.words and images[best[shared[k]]].words == image.words
+        else seen[k]
         for k, image in enumerate(images)
     ]
 

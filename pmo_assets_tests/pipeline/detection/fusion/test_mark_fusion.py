@@ -60,7 +60,8 @@ def test_one_mark_that_a_sentence_about_all_panels_names_is_on_one_image() -> No
     quiet = replace(PLAIN, words=f"Long axis image. {shared}")
     loud = replace(PLAIN, first=0.4, second=0.5, words=f"Short axis image. {shared}")
     terms = all_terms([quiet, loud], fitted_coefficients())
-    assert (terms[0]["arrows, other"], terms[1]["arrows, best"]) == (1.0, 1.0)
+    assert "arrows, other" not in terms[0]
+    assert terms[1]["arrows, best"] == 1.0
     several = [replace(image, words=image.words.replace("arrow", "arrows")) for image in (quiet, loud)]
     terms = all_terms(several, fitted_coefficients())
     assert (terms[0]["arrows, best"], terms[1]["arrows, best"]) == (1.0, 1.0), "each may have some"
