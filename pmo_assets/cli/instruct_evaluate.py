@@ -46,14 +46,15 @@ def questions(
     """
     from pmo_assets.quality.answers.evaluate import pictures_of
     from pmo_assets.quality.answers.question_files import LABELS_APART, write_questions
+    from pmo_assets.release.deidentification import load_masker
 
-    place = (folder or release_folder(data_root_of(settings_from_environment()))).resolve()
+    settings = settings_from_environment()
+    place = (folder or release_folder(data_root_of(settings))).resolve()
     target = to or place.with_name("test-set")
     release, asked = _opened(place)
+    shown = pictures_of(release, "test", load_masker() if settings.mask_people else None)
     with progress_bars() as (_, tell):
-        write_questions(
-            asked, target, pictures_of(release, "test"), lambda done, total: tell("questions", done, total)
-        )  # fmt: skip
+        write_questions(asked, target, shown, lambda done, total: tell("questions", done, total))
     console.print(
         f"{target}: {counted(len(asked.questions), 'question')}, test set {asked.sha256}\n{LABELS_APART}",
         highlight=False, markup=False, soft_wrap=True,
@@ -99,6 +100,7 @@ def evaluate(
     from pmo_assets.quality.answers.bertscore import token_encoder
     from pmo_assets.quality.answers.evaluate import evaluate_answers, pictures_of
     from pmo_assets.quality.answers.questions import read_predictions
+    from pmo_assets.release.deidentification import load_masker
 
     if ask and predictions is not None:
         raise CommandError("give --predictions or --ask, not both")
@@ -123,9 +125,10 @@ def evaluate(
                 max_pixels=settings.vlm_max_pixels,
                 concurrency=settings.vlm_concurrency,
             )
+            shown = pictures_of(release, "test", load_masker() if settings.mask_people else None)
             said = asked_answers(
-                asked.questions, examinee, pictures_of(release, "test"), lambda done, all_: tell("answers", done, all_)
-            )
+                asked.questions, examinee, shown, lambda done, total: tell("answers", done, total)
+            )  # fmt: skip
             model = name or examinee.model.name, said
         if model is not None and model[0] in BASELINES:
             raise CommandError(f"{model[0]} is the name of a baseline: give another one, --name")

@@ -35,6 +35,7 @@ from pmo_assets.cli.environment import (
     show_home,
     show_settings,
 )
+from pmo_assets.cli.gallery import gallery
 from pmo_assets.cli.instruct import instruct_app
 from pmo_assets.cli.instruct_evaluate import evaluate as instruct_evaluate
 from pmo_assets.cli.instruct_evaluate import questions as instruct_questions
@@ -87,6 +88,7 @@ app.add_typer(instruct_app, name="instruct", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(quality)
 app.add_typer(annotate_app, name="annotate", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(pages)
+app.command(rich_help_panel=_LOOK)(gallery)
 app.command(rich_help_panel=_OWN)(samples)
 app.add_typer(train_app, name="train", rich_help_panel=_OWN)
 encode_app.command("train")(encode_train)

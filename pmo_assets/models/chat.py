@@ -36,7 +36,8 @@ from pmo_assets.records.chat import (
 )
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.retry_after import retry_after
-from pmo_assets.settings import Settings, plain_address
+from pmo_assets.settings import Settings
+from pmo_assets.settings.addresses import plain_address
 from pmo_assets.storage.data_root import DataRoot
 
 _LOG = logging.getLogger(__name__)

@@ -11,7 +11,8 @@ one of a template. Criteria:
 - pixel test: a short question asks for what is visible, not for age, sight, history, treatment;
 - evidence: every piece that is named is there, word for word, and every box is a region's;
 - words: the answer's words stand in the evidence;
-- claim: the answer is what the evidence gives for the question (`facts`); silence is no evidence;
+- claim: the answer is what the evidence gives for the question (`facts`); silence is no evidence; longer answers of
+  conversations are whole sentences of the panel's words;
 - negation, laterality, numbers: as the panel's words have them;
 - leakage: the question does not hold the answer;
 - reasoning: it observes, relates and concludes, and the conclusion is one that the authors draw.
@@ -21,13 +22,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pmo_assets.lexicon.words import word_list
 from pmo_assets.pipeline.articles.mentions import sentence_spans
 from pmo_assets.pipeline.context.entities import entities_of
-from pmo_assets.pipeline.instructions.case import CuedCase
+from pmo_assets.pipeline.instructions.case import CuedCase, scene_sentences
 from pmo_assets.pipeline.instructions.claims import expected_answers, is_true
 from pmo_assets.pipeline.instructions.facts import eye_words, mark_words, region_words
 from pmo_assets.pipeline.instructions.phrases import MOST_WORDS, is_seen
@@ -100,6 +101,9 @@ _GLUE: Final = frozenset(
     )
 )
 """Words that an answer may add to the evidence's: they say nothing of it. Sides have a check of their own."""
+
+JUDGEMENT: Final = "judgement"
+"""Criterion of a model's verdict (`model_verdicts`)."""
 
 Check = Callable[[CuedCase, Instruction], str | None]
 """Returns why an instruction is to be discarded; None to keep it."""
@@ -250,11 +254,39 @@ def _words_check(cued: CuedCase, instruction: Instruction) -> str | None:
     return None
 
 
+def _told_at_length(cued: CuedCase, pairs: Sequence[tuple[str, str]]) -> str | None:
+    """Why a conversation tells at length what the panel's words do not: parts of a sentence may say another thing."""
+    scenes = [words for words, _ in scene_sentences(cued)]
+    affirmed = {
+        name
+        for entity in cued.case.entities
+        if is_seen(entity) and not entity.negated
+        for name in (entity.term, *entity.broader)
+    }
+    for number, (question, answer) in enumerate(pairs):
+        if len(_words(answer)) <= MOST_WORDS:
+            continue
+        told = scenes if number == 0 else [*scenes, *(cue.text for cue in cued.cues.context)]
+        wholes = sorted({" ".join(_words(words)) for words in told} - {""}, key=len, reverse=True)
+        left = " ".join(_words(answer))
+        while left:
+            whole = next((words for words in wholes if f"{left} ".startswith(f"{words} ")), None)
+            if whole is None:
+                return f"“{' '.join(left.split()[:6])}” begins no whole sentence of the panel's words"
+            left = left[len(whole) :].strip()
+        for entity in entities_of(question, {}):
+            if is_seen(entity) and entity.term not in affirmed:
+                return f"its question speaks of “{entity.text}”, which no evidence affirms"
+    return None
+
+
 def _claim(cued: CuedCase, instruction: Instruction) -> str | None:
     pairs = list(zip(_questions(instruction), _answers(instruction), strict=True))
     if instruction.kind == "reasoning":
         return None
     if instruction.kind == "conversation":
+        if (reason := _told_at_length(cued, pairs)) is not None:
+            return reason
         pairs = [pair for pair in pairs[1:] if len(pair[1].split()) <= MOST_WORDS]
     for question, answer in pairs:
         if answer in ("Yes.", "No."):
@@ -364,7 +396,7 @@ _CHECKS: Final[Mapping[Criterion, Check]] = {
 
 def discarded_by(rows: Iterator[tuple[Verdict, ...]]) -> dict[str, int]:
     """Count the instructions that each criterion discarded; zeros for those that discarded none."""
-    counts: dict[str, int] = dict.fromkeys(_CHECKS, 0)
+    counts: dict[str, int] = dict.fromkeys([*_CHECKS, JUDGEMENT], 0)
     for said in rows:
         for verdict in said:
             if verdict.verdict == "discard":

@@ -121,7 +121,9 @@ _SENTENCE_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
     ),
     (
         "history",
-        r"\b(?:presented|complain\w+|history of|reported|referred|visual acuity|best[- ]corrected|BCVA|was diagnosed"
+        r"\b(?:clinical|physical|neurologic(?:al)?|systemic|laboratory|blood|serologic(?:al)?)"
+        r" (?:examinations?|exams?|tests?|testing|work-?up)\b"
+        r"|\b(?:presented|complain\w+|history of|reported|referred|visual acuity|best[- ]corrected|BCVA|was diagnosed"
         r"|diagnosis (?:was|is|were)|developed|follow-?up visit|years? (?:ago|earlier))\b",
     ),
     (
@@ -181,6 +183,42 @@ def panel_cues(case: PanelCase) -> PanelCues:
                 else:
                     context.append(cue)
     return PanelCues(tuple(scenes), tuple(context[:_MOST_CONTEXT]))
+
+
+def why_not_visible(case: PanelCase, mention: int | None, start: int, end: int) -> str | None:
+    """Return why words cannot be what is visible in a panel, whoever says so; None where they can.
+
+    Grammar has the last word: what it takes for a history, a treatment, an explanation, a method or a study's numbers,
+    and what is said of other panels, is no scene.
+
+    Args:
+        case: the panel.
+        mention: position of the sentence that they stand in; None for the subcaption.
+        start: of the words in the text.
+        end: of the words in the text.
+    """
+    if mention is not None:
+        told = case.mentions[mention]
+        if not case.is_own(mention) or told.kind == "follows" or told.section in _UNSEEN_SECTIONS:
+            return "they are not about what this panel alone shows"
+    text = case.text_of(mention)
+    entities = case.entities_by_text.get(mention, ())
+    for first, last in _sentences(text):
+        if last <= start or end <= first:
+            continue
+        whole = _kind_of(text[first:last])
+        parts = [(first, last, whole)] if whole is not None else _context_parts(text, first, last)
+        for part, end_of_part, kind in parts:
+            if kind not in ("figure", "other") and part < end and start < end_of_part:
+                return f"“{text[max(part, start) : min(end_of_part, end)][:60]}” is {kind}"
+    return None if _is_visible(text[start:end], start, end, entities) else "they name nothing that can be seen"
+
+
+def kind_of_context(text: str) -> ContextKind:
+    """Return what words add to what is visible, by grammar; "other" where it does not say."""
+    whole = _kind_of(text)
+    other: ContextKind = "other"
+    return next((kind for kind, pattern in _PARTS if pattern.search(text)), other) if whole is None else whole
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -103,11 +103,15 @@ def has_term(cued: CuedCase, term: str) -> Said | None:
     return None if affirmed else next((said for name, said in contradicted(cued) if name == term), None)
 
 
-_PICTURES: Final = re.compile(r"\s+(?:image|photograph|picture|scan|test|examination|pattern|technique|map|score)s?\b")
+_PICTURES: Final = re.compile(
+    r"\s+(?:image|photograph|picture|scan|test|examination|pattern|technique|map|score|space)s?\b"
+    r"|[-‐–](?:attenuated|weighted|sensitive|suppressed|saturated|like|free|level)\b",
+    re.IGNORECASE,
+)
 
 
 def _is_technique(scene: Scene, entity: Entity) -> bool:
-    """Say whether an entity only names a picture or test: "corneal staining image"."""
+    """Say whether an entity only names a picture, test or space: "corneal staining image", "fluid-attenuated"."""
     return _PICTURES.match(scene.text, entity.end - scene.start) is not None
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from pmo_assets.lexicon.words import word_list
-from pmo_assets.pipeline.instructions.case import CuedCase, words_as_evidence
+from pmo_assets.pipeline.instructions.case import CuedCase, capitalised, words_as_evidence
 from pmo_assets.pipeline.instructions.facts import (
     PlacedThing,
     contradicted,
@@ -102,11 +102,6 @@ def with_article(term: str) -> str:
 def in_sentence(words: str) -> str:
     """Return words as they stand within a sentence: without a capital, unless they are an abbreviation."""
     return words if words[:2].isupper() else words[:1].lower() + words[1:]
-
-
-def capitalised(words: str) -> str:
-    """Return words as an answer: a capital first and a full stop."""
-    return f"{words[:1].upper()}{words[1:].rstrip(' .,;:')}."
 
 
 def _instruction(

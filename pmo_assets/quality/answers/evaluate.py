@@ -24,14 +24,20 @@ from pmo_assets.quality.answers.judging import Judge, judged_answers
 from pmo_assets.quality.answers.matching import REFUSAL
 from pmo_assets.quality.answers.questions import Question, QuestionSet, questions_of
 from pmo_assets.quality.answers.scores import AnswerEvaluation, ScoredAnswers, evaluation, scored_answers
+from pmo_assets.release.deidentification import Masker
 
 Tell = Callable[[str, int, int], None]
 """Told what is done, how many of it, and how many there are."""
 
 
-def pictures_of(release: Release, split: Split) -> PictureOf:
-    """Return what gives the pictures of a split's questions."""
-    return lambda item: release.picture_in_split("panels", split, item.picture_row)
+def pictures_of(release: Release, split: Split, masker: Masker | None = None) -> PictureOf:
+    """Return what gives the pictures of a split's questions; with a masker, without people."""
+
+    def picture_of(item: Question) -> bytes | None:
+        content = release.picture_in_split("panels", split, item.picture_row)
+        return content if content is None or masker is None else masker.clean(content, item.modality).content
+
+    return picture_of
 
 
 def evaluate_answers(
