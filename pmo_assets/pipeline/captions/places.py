@@ -18,7 +18,7 @@ _ACROSS: Final = frozenset({*HORIZONTAL_PLACES, "leftmost", "rightmost"})
 _BESIDE: Final = frozenset({"above", "below"})
 _DOWN: Final = frozenset({*VERTICAL_PLACES, *_BESIDE, "topmost", "bottommost"})
 PLACES: Final = _ACROSS | (_DOWN - _BESIDE) | MIDDLE_PLACES
-_PLACE_NOUNS: Final = words(
+PLACE_NOUNS: Final = words(
     "panel panels image images row rows column columns half side part picture plot graph figure photo photograph "
     "subfigure inset"
 )
@@ -56,7 +56,7 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
                 position += 1
         if not place or (position < limit and texts[position].lower() in _BODY):
             break
-        if position < limit and texts[position].lower() in _PLACE_NOUNS:
+        if position < limit and texts[position].lower() in PLACE_NOUNS:
             noun = True
             if texts[position].lower() in _KEPT_PLACE_NOUNS:
                 place.append(texts[position].lower().rstrip("s"))

@@ -737,6 +737,10 @@ top | OCT scans of a girl with JNCL (Patient 1).
 middle | OCT scans of another one (Patient 2).
 below | The scan of a healthy girl is an average.
 
+OCT of the left eye. a. Folds of the choroid and b. Flat choroid.
+a | OCT of the left eye. Folds of the choroid.
+b | OCT of the left eye. Flat choroid.
+
 Factor analysis of the thickness maps. A. Share of variance, B. Loadings of factor 1, C. Loadings of factor 2, D. Scatter plot.
 A | Factor analysis of the thickness maps. Share of variance.
 B | Factor analysis of the thickness maps. Loadings of factor 1.
@@ -749,6 +753,7 @@ B | Analysis of volatiles by volume; only (E)-hex-2-enal was found.
 """
 
 SINGLE = """
+Section of a gland. Abbreviations: du, duct; lo, lower part of the gland; up, upper part of the gland.
 OCT of the anterior segment with cornea (C), lens (L), iris (I) and angle (A).
 The values lie above (see below) the line.
 Mean thickness in three groups. A, B and C differ significantly (Tukey).
