@@ -16,14 +16,26 @@ from numpy.typing import NDArray
 
 from pmo_assets.pictures import compact_bytes, decoded_bytes
 from pmo_assets.pipeline.assembly.reading.text_readers import text_reader
-from pmo_assets.pipeline.videos.faces import face_boxes, load_faces
+from pmo_assets.pipeline.videos.faces import LEAST_SCORE, face_boxes, load_faces
 from pmo_assets.pipeline.videos.names import is_identifying
 from pmo_assets.records.geometry import UNIT_BOX, Box, clip, covered_fraction, crop_box, height
+from pmo_assets.records.modalities import TYPE_OF_MODALITY
 from pmo_assets.records.reading import TextReader
 from pmo_assets.records.stores import SystemicError
 
 Identifying = Literal["face", "print"]
 """What tells who somebody is: a face; a line of print with a name, a date or a number of a patient."""
+
+SURE_FACE: Final = 0.85
+"""Score of a face from which one counts in a picture whose modality shows nobody from outside: round and orange fundus
+photographs reach 0.79 (`benchmarks/score_masking.py`); elsewhere `LEAST_SCORE` counts, whatever else it covers."""
+
+_INNER: Final = frozenset(
+    modality
+    for modality, kind in TYPE_OF_MODALITY.items()
+    if kind != "Other" or modality in ("ultrasound", "histology", "microscopy", "topography", "radiograph")
+)
+"""Modalities of which no picture shows a person from outside."""
 
 MARGIN: Final = 0.3
 """Added around a line of print, as a share of its height: ends of letters."""
@@ -70,15 +82,21 @@ class Masker:
 
     reader: TextReader
 
-    def clean(self, content: bytes) -> CleanPicture:
+    def clean(self, content: bytes, modality: str | None = None) -> CleanPicture:
         """Return a picture file without people: faces and lines of print that tell who somebody is are black.
+
+        Args:
+            content: the picture file.
+            modality: of the picture, as the release says; None where it is not known.
 
         Raises:
             PictureUnreadable: if it is no picture.
             SystemicError: when a network fails.
         """
         pixels = decoded_bytes(content)
-        found = identifying_parts(pixels, self.reader)
+        found = identifying_parts(
+            pixels, self.reader, least_face=SURE_FACE if shows_no_people(modality) else LEAST_SCORE
+        )
         if not found:
             return CleanPicture(content)
         tall, wide = pixels.shape[:2]
@@ -104,7 +122,14 @@ def load_masker() -> Masker:
     return Masker(reader)
 
 
-def identifying_parts(pixels: NDArray[np.uint8], reader: TextReader) -> tuple[Masked, ...]:
+def shows_no_people(modality: str | None) -> bool:
+    """Say whether pictures of a modality show nobody from outside, so that nothing in them is likely to be a face."""
+    return modality in _INNER
+
+
+def identifying_parts(
+    pixels: NDArray[np.uint8], reader: TextReader, *, least_face: float = LEAST_SCORE
+) -> tuple[Masked, ...]:
     """Return the parts of a picture that tell who somebody is, faces first.
 
     A line whose place is not known makes the whole picture such a part.
@@ -112,8 +137,9 @@ def identifying_parts(pixels: NDArray[np.uint8], reader: TextReader) -> tuple[Ma
     Args:
         pixels: (height, width, 3) uint8 RGB.
         reader: of print.
+        least_face: score below which a face is none.
     """
-    faces = [Masked(box, "face") for box in face_boxes(pixels)]
+    faces = [Masked(box, "face") for box in face_boxes(pixels, least_face)]
     lines = [text for text in reader([pixels])[0] if is_identifying(text.text)]
     return (*faces, *(Masked(_widened(text.box or UNIT_BOX), "print") for text in lines))
 

@@ -115,11 +115,18 @@ def _panel_view(panel: InstructedPanel) -> dict[str, object]:
         "is_kept": score is None or score["is_kept"],
         "instructions": [_instruction_view(item, panel.texts) for item in panel.instructions],
         "boxes": [
-            {"number": number, "place": _percent(box)}
-            for number, item in enumerate(panel.instructions, start=1)
-            for box in item.boxes
+            {"numbers": numbers, "place": _percent(box)} for box, numbers in _numbers(panel.instructions).items()
         ],
     }
+
+
+def _numbers(items: Sequence[ShownInstruction]) -> dict[Box, str]:
+    """The boxes that instructions speak of, each with their numbers."""
+    found: dict[Box, list[int]] = {}
+    for number, item in enumerate(items, start=1):
+        for box in item.boxes:
+            found.setdefault(box, []).append(number)
+    return {box: ", ".join(map(str, numbers)) for box, numbers in found.items()}
 
 
 def _instruction_view(item: ShownInstruction, texts: Sequence[str]) -> dict[str, object]:

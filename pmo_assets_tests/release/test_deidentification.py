@@ -71,6 +71,16 @@ def test_a_face_is_black_and_the_scan_beside_it_stays(masker: Masker) -> None:
     assert clean.share == pytest.approx((x1 - x0) * (y1 - y0) / 640**2)
 
 
+def test_in_a_picture_of_the_retina_only_a_sure_face_counts(masker: Masker) -> None:
+    face, doubtful, sure = drawn_face(np.random.default_rng(0), 160), scan(1, 640), scan(1, 640)
+    doubtful[20:180, 30:190] = doubtful[20:180, 30:190] // 2 + face // 2  # scores 0.7 to 0.8
+    sure[20:180, 30:190] = face
+    for modality in (None, "external eye", "photograph"):
+        assert masker.clean(png_bytes(doubtful), modality).masked
+    assert not masker.clean(png_bytes(doubtful), "fundus photograph").masked
+    assert masker.clean(png_bytes(sure), "fundus photograph").masked
+
+
 @pytest.mark.parametrize(
     ("share", "box", "leaves"),
     [(0.05, (0.5, 0.5, 0.9, 0.9), True), (0.05, (0.0, 0.0, 0.3, 0.3), False), (0.3, (0.5, 0.5, 0.9, 0.9), False)],

@@ -215,8 +215,13 @@ def _bare_chain(read: Sequence[_Read]) -> list[_Read]:
 def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] | None:
     """The identifiers of the unbroken run A, B, C ... and those skipped in it; None when there is no run of two."""
     ranked: dict[str, Rank] = {}
-    for _, ranks in read:
+    first_at: dict[int, int] = {}  # the first and the last mention that names a place of the series
+    last_at: dict[int, int] = {}
+    for index, (_, ranks) in enumerate(read):
         ranked.update(ranks)
+        for place, _ in ranks.values():
+            first_at.setdefault(place, index)
+            last_at[place] = index
     at_place: dict[int, list[tuple[int, str]]] = {}
     for identifier, (place, part) in ranked.items():
         at_place.setdefault(place, []).append((part, identifier))
@@ -240,6 +245,7 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
             and (
                 not place or place + 1 in opening or not opening.issuperset(range(place))
             )  # "A. Epithelium (D) over stroma (C)"
+            and first_at.get(place - 1, -1) <= last_at[place + 1]  # "cornea (C), iris (I) and angle (A)"
         ):
             missing.append(identifier_at(series, place))
             identifiers.append(identifier_at(series, place))

@@ -25,7 +25,7 @@ from pmo_assets.pipeline.captions.identifier_lists import (
     same_shape,
 )
 from pmo_assets.pipeline.captions.phrases import CONJUNCTIONS
-from pmo_assets.pipeline.captions.places import ORDINALS, PLACES, parsed_places
+from pmo_assets.pipeline.captions.places import ORDINALS, PLACE_NOUNS, PLACES, parsed_places, place_in_brackets
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
 
@@ -197,6 +197,8 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
         return _extended(tokens, items, index, closing, sentence_starts)
+    if beside := place_in_brackets(tokens, index, closing):
+        return _made(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
     place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
     if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
         if place_end == closing:
@@ -315,8 +317,8 @@ def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before
     texts, count = tokens.texts, len(tokens.texts)
     opens = _opens(tokens, index, sentence_starts)
     items, end, noun = parsed_places(tokens, index, count)
-    if not items:
-        return None
+    if not items or (end + 1 < count and texts[end].lower() == "of" and not _is_figure(tokens, end + 1)):
+        return None  # "lower part of the gland"
     if opens and end < count and texts[end] in {":", ")"}:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
     corner = texts[index - 1] == ":" if index and " " in items[0][0] else False
@@ -333,6 +335,11 @@ def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before
     if noun and (opens or subject or (index - 1 in sentence_starts and texts[index - 1].lower() == "the")):
         return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [], True)
     return None
+
+
+def _is_figure(tokens: Tokens, index: int) -> bool:
+    """Say whether words from `index` on name the figure or something in it: "of the figure", "of each panel"."""
+    return any(text.lower() in PANEL_NOUNS | PLACE_NOUNS for text in tokens.texts[index : index + 3])
 
 
 def _opens_list(tokens: Tokens, index: int, end: int) -> bool:

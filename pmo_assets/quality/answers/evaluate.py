@@ -35,7 +35,7 @@ def pictures_of(release: Release, split: Split, masker: Masker | None = None) ->
 
     def picture_of(item: Question) -> bytes | None:
         content = release.picture_in_split("panels", split, item.picture_row)
-        return content if content is None or masker is None else masker.clean(content).content
+        return content if content is None or masker is None else masker.clean(content, item.modality).content
 
     return picture_of
 

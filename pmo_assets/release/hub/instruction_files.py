@@ -193,8 +193,8 @@ def _write_split(
             if not wanted:
                 continue
             name_of = wanted[0]["panel_id"]
-            content = pictures.at(wanted[0]["picture_row"], name_of)
-            clean = CleanPicture(content) if masker is None else masker.clean(content)
+            content, modality = pictures.at(wanted[0]["picture_row"], name_of)
+            clean = CleanPicture(content) if masker is None else masker.clean(content, modality)
             shown = [row for row in wanted if clean.shows([as_box(box) for box in row["boxes"]])]
             if clean.masked:
                 masked, left_out = masked + 1, left_out + len(wanted) - len(shown)
@@ -234,10 +234,10 @@ class _Pictures:
     """The pictures of a split's panels, read in the order of their rows."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._rows = enumerate(_read(paths, ["panel_id", "panel_image"]))
+        self._rows = enumerate(_read(paths, ["panel_id", "panel_image", "modality"]))
 
-    def at(self, row: int, panel_id: str) -> bytes:
-        """Return the picture of a row, which comes after those that were asked for before.
+    def at(self, row: int, panel_id: str) -> tuple[bytes, str | None]:
+        """Return picture and modality of a row, which comes after those that were asked for before.
 
         Raises:
             StorageError: if the row is another panel's, or has no picture.
@@ -248,7 +248,7 @@ class _Pictures:
                     break
                 content = found["panel_image"]["bytes"]
                 assert isinstance(content, bytes)
-                return content
+                return content, found.get("modality")
         raise StorageError(f"{panel_id} has no picture in row {row}: the files are not of one release")
 
 

@@ -732,6 +732,15 @@ Model of a lens. (Top) Forces in the capsule. (Bottom) Change of shape by two co
 top | Model of a lens. Forces in the capsule.
 bottom | Model of a lens. Change of shape by two components: (i) passive stretch and (ii) active growth.
 
+OCT scans of a girl with JNCL (top, Patient 1) and of another one (middle, Patient 2). The scan of a healthy girl (below) is an average.
+top | OCT scans of a girl with JNCL (Patient 1).
+middle | OCT scans of another one (Patient 2).
+below | The scan of a healthy girl is an average.
+
+OCT of the left eye. a. Folds of the choroid and b. Flat choroid.
+a | OCT of the left eye. Folds of the choroid.
+b | OCT of the left eye. Flat choroid.
+
 Factor analysis of the thickness maps. A. Share of variance, B. Loadings of factor 1, C. Loadings of factor 2, D. Scatter plot.
 A | Factor analysis of the thickness maps. Share of variance.
 B | Factor analysis of the thickness maps. Loadings of factor 1.
@@ -744,6 +753,9 @@ B | Analysis of volatiles by volume; only (E)-hex-2-enal was found.
 """
 
 SINGLE = """
+Section of a gland. Abbreviations: du, duct; lo, lower part of the gland; up, upper part of the gland.
+OCT of the anterior segment with cornea (C), lens (L), iris (I) and angle (A).
+The values lie above (see below) the line.
 Mean thickness in three groups. A, B and C differ significantly (Tukey).
 Mean thickness in four groups. a, b, c and d denote significant differences.
 Participants were excluded because of (i) ungradable photographs, (ii) missing data or (iii) previous surgery.
