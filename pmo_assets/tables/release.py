@@ -146,7 +146,11 @@ _OWN_COLUMNS: Final[Mapping[Config, dict[str, dy.Column]]] = {
     "pairs": {**PAIR_COLUMNS, "split": _SPLIT},
     "instructions": {**INSTRUCTION_COLUMNS, "split": _SPLIT},
     "videos": {
-        LECTURE_PICTURE: _picture_column("Picture of the slide's retinal images; all else is black", "videos"),
+        LECTURE_PICTURE: dy.Struct(
+            {"bytes": dy.Binary(nullable=True), "path": dy.String(nullable=True)},
+            description="Picture of the slide's retinal images; all else is black; never null",
+            metadata=released(PICTURE, "videos"),
+        ),
         **LECTURE_COLUMNS,
         "split": _SPLIT,
     },
