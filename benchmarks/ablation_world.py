@@ -6,10 +6,10 @@
 Writes tar shards of pairs. Every figure has four panels, each a drawn picture of one of eight kinds with one of three
 findings. The truth:
 
-* a panel's kind and finding stand in its own subcaption; a figure's caption says those of all four: subcaptions are
-  worth more than compound captions, panels more than whole figures;
-* of 4 in 10 panels the subcaption leaves the finding out; summary and mention say it: both help;
-* 3 in 10 training panels have another panel's texts, with a confidence below 0.8: leaving them out helps;
+* a panel's kind and finding stand in its own subcaption; a figure's caption is all four of these: subcaptions are worth
+  more than compound captions, panels more than whole figures;
+* of 3 in 10 panels the subcaption leaves the finding out; summary and mention say it: both help;
+* 2 in 10 training panels have another panel's texts, with a confidence below 0.8: leaving them out helps;
 * articles are alike: more of them help.
 
 Test panels have their own texts, which say both.
@@ -116,22 +116,26 @@ def _add_article(tar: tarfile.TarFile, chance: Rng, article: int, split: str) ->
         "figure_panels": 4, "picture_row": 0, "region_id": None, "box": [0.0, 0.0, 1.0, 1.0],
         "figure_box": [0.0, 0.0, 1.0, 1.0], "generated": False,
     }  # fmt: skip
-    caption = f"Images in a study of {topic}. " + "; ".join(f"({'ABCD'[k]}) {p.words()}" for k, p in enumerate(panels))
+    learned = split == "train"
+    wrong = [learned and chance.random() < 0.2 for _ in panels]
+    said = [shown(chance) if other else panel for other, panel in zip(wrong, panels, strict=True)]
+    subcaptions = [item.words(whole=not (learned and chance.random() < 0.3)) for item in said]
+    caption = f"Images in a study of {topic}. " + "; ".join(
+        f"({'ABCD'[k]}) {text}" for k, text in enumerate(subcaptions)
+    )
     whole = PIL.Image.new("RGB", (2 * SIDE + 6, 2 * SIDE + 6), "white")
     for k, panel in enumerate(panels):
         whole.paste(PIL.Image.fromarray(panel.pixels), ((k % 2) * (SIDE + 6), (k // 2) * (SIDE + 6)))
     row = _pair(shared, "figure", f"{figure}-c", "caption", caption, picture_config="figures")
     add_pairs(tar, [row], figure, png_bytes(np.asarray(whole)))
     for k, panel in enumerate(panels):
-        wrong = split == "train" and chance.random() < 0.3
-        said = shown(chance) if wrong else panel
-        short = split == "train" and chance.random() < 0.4
+        finding = said[k].finding
         texts = {
-            "subcaption": said.words(whole=not short),
-            "summary": f"Part {'ABCD'[k]} shows {said.finding or 'no lesion'}.",
-            "mention": f"As seen in figure 1{'ABCD'[k]}, there was {said.finding or 'nothing unusual'}.",
+            "subcaption": subcaptions[k],
+            "summary": f"Part {'ABCD'[k]} shows {finding or 'no lesion'}.",
+            "mention": f"As seen in figure 1{'ABCD'[k]}, there was {finding or 'nothing unusual'}.",
         }
-        confidence = round(float(chance.uniform(0.4, 0.79) if wrong else chance.uniform(0.81, 1.0)), 3)
+        confidence = round(float(chance.uniform(0.4, 0.79) if wrong[k] else chance.uniform(0.81, 1.0)), 3)
         name = f"p_{figure}_{k}"
         own = [
             _pair(

@@ -54,6 +54,7 @@ from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.modalities import MODALITIES, TYPE_OF_MODALITY, Modality
 from pmo_assets.records.pairs import PairLevel
 from pmo_assets.samples.drawing import Pixels
+from pmo_assets.system.aside import folder_aside
 from pmo_assets.training.data.typed_pictures import TypedPicture, other_pictures, pictures_by_modality, stand_ins
 from pmo_assets.training.loop.train_image_type import TypeExamples
 from pmo_assets.training.synthetic.picture_folders import no_larger
@@ -81,10 +82,9 @@ def write_pairs(pictures: Sequence[TypedPicture], count: int, folder: Path, seed
     Args:
         pictures: each of one modality.
         count: panels to train on; an eighth as many validate.
-        folder: new.
+        folder: empty.
         seed: of everything.
     """
-    folder.mkdir(parents=True)
     chance = np.random.default_rng(seed)
     article = 8_000_000_000
     parts = {
@@ -207,14 +207,17 @@ def classified(encoder: DualEncoder, learn: Sequence[TypedPicture], test: Sequen
         sentences = [text for _, text in labels.prompts()]
         prompts = Embeddings(embed_pictures_and_texts(encoder, [], sentences)[1])
         found = zero_shot_by_prompts(Embeddings(seen.values[kept]), prompts, labels)
-        numbers |= _numbers(f"zero-shot {name}", truth, found, labels.names, sources[kept])
+        numbers |= _numbers("zero-shot", name, truth, found, labels.names, sources[kept])
     groups = np.unique([picture.source for picture in learn], return_inverse=True)[1]
     probe = linear_probe(learned, types(learn), groups, seen, len(IMAGE_TYPES))
-    return numbers | _numbers("linear probe image_type", types(test), probe, IMAGE_TYPES, sources)
+    return numbers | _numbers("linear probe", "image_type", types(test), probe, IMAGE_TYPES, sources)
 
 
-def _numbers(name: str, truth: Any, found: Predicted, classes: Sequence[str], sources: Any) -> dict[str, Any]:
-    told = evaluate_classification(name, truth, found, classes, clusters=sources, replicates=REPLICATES)
+def _numbers(
+    method: str, task: str, truth: Any, found: Predicted, classes: Sequence[str], sources: Any
+) -> dict[str, Any]:
+    told = evaluate_classification(method, truth, found, classes, clusters=sources, replicates=REPLICATES)
+    name = f"{method} {task}"
     wrong = Counter((classes[true], classes[said]) for true, said in zip(truth, found.labels, strict=True))
     return {
         f"{name} macro F1": (told.macro_f1, *(told.intervals or {})["macro_f1"]),
@@ -235,7 +238,7 @@ def main() -> None:
     parser.add_argument("--release", type=Path, required=True)
     parser.add_argument("--images", type=Path, required=True)
     parser.add_argument("--articles", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True, help="A new folder.")
+    parser.add_argument("--out", type=Path, required=True, help="Folder; an interrupted call goes on.")
     parser.add_argument("--recipe", default="embedded")
     parser.add_argument("--half", type=int, choices=(0, 1), default=0)
     parser.add_argument("--inner", type=int, choices=(0, 1), help="Divide the learned half; look at nothing else.")
@@ -263,7 +266,9 @@ def main() -> None:
     test = [picture for picture in pictures if picture.source in tested_sources]
     photographs = [item.pixels for item in learn if item.modalities == ("fundus photograph",)]
     made = [item for item in stand_ins(np.random.default_rng(7), photographs, 12) if len(item.modalities) == 1]
-    write_pairs([*learn, *made], given.panels, given.out / "pairs", given.seed)
+    if not (given.out / "pairs").exists():
+        with folder_aside(given.out / "pairs") as aside:
+            write_pairs([*learn, *made], given.panels, aside, given.seed)
     split_of = {article.article_id: article.split for article in pmo_assets.load(given.release).articles}
     others = [item for item in other_pictures(given.articles) if article_number(item.source)]
     learn_others = [item for item in others if split_of.get(article_number(item.source), "test") not in held_out][:150]
