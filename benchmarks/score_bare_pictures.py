@@ -1,6 +1,7 @@
 """Score panels of annotated figures as bare pictures: without their captions, and without what the PDF knows.
 
-    python benchmarks/score_bare_pictures.py [--shared ../shared] [--first 60] [--after 60] [--live] [--sources both]
+    python benchmarks/score_bare_pictures.py [--shared ../shared] [--first COUNT] [--after COUNT] [--live]
+        [--sources both]
 
 The truth is the annotation guide's: one panel per identifier of the caption. A figure of several pictures that its
 caption does not name is one panel there, although a reader of bare pictures would split it: a lower bound.
@@ -37,7 +38,8 @@ def main() -> None:
 
     views: list[FigureView] = []
     truths: list[list[Box]] = []
-    for _, _, truth, page in islice(annotated_figures(args.shared, ""), args.after, args.first):
+    last = None if args.first is None else args.after + args.first
+    for _, _, truth, page in islice(annotated_figures(args.shared, ""), args.after, last):
         view = figure_view(page, as_box(truth["figure_locations"][0]["bbox"]), (), args.dpi, args.live)
         views.append(replace(view, caption_known=False))
         truths.append([as_box(panel["box"]) for panel in truth["panels"]])

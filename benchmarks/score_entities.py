@@ -11,7 +11,8 @@ What a disease is and what a finding, labels and lexicon say alike (docs/context
 bare words for something seen ("tumor", "lesion") and "mass", "lesion" or "opacity" of a place are findings.
 
 An entity is right where it overlaps a label of its group and a filter by the label's term finds it: it is that term or
-one within it. Status is judged where an
+one within it, in the lexicon or by its own wider terms. Labelled texts that the file does not have are left out.
+Status is judged where an
 entity that can be absent overlaps a label. `--errors` lists what went wrong in the half to develop with, never in the
 other.
 """
@@ -110,7 +111,8 @@ def _score_entities(
     for entity in (entity for entity in entities if entity.group in groups):
         match = next(
             (label for label in open_labels if label.group == entity.group
-             and entity.term in _within(label.group, label.term) and _overlap(label, entity)),
+             and not _within(label.group, label.term).isdisjoint((entity.term, *entity.broader))
+             and _overlap(label, entity)),
             None,
         )  # fmt: skip
         if match is None:
@@ -177,9 +179,15 @@ def main() -> None:
     read = [json.loads(line) for line in options.captions.read_text(encoding="utf-8").splitlines()]
     captions = {(row["article"], row["figure"]): row["caption"] for row in read}
     halves: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    left_out = 0
     for line in _LABELS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        halves[row["part"]].append(row)
+        if (row["article"], row["figure"]) in captions:
+            halves[row["part"]].append(row)
+        else:
+            left_out += 1
+    if left_out:
+        print(f"left out: {left_out} labelled texts that {options.captions} does not have")
     for name, rows in halves.items():
         result = score(rows, captions)
         print(*_table(name, rows, result), sep="\n")

@@ -6,16 +6,11 @@ python docs/split_figure.py
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
+from processed_sample import first_figure
 
-from pmo_assets.pictures import decoded
-from pmo_assets.pipeline.article import process_article
-from pmo_assets.pipeline.articles.relevance import load_specialty
-from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
-from pmo_assets.samples import sample_articles
 from pmo_assets.viewing.captions import caption_picture
 from pmo_assets.viewing.overlays import draw_detections
 
@@ -24,25 +19,10 @@ WIDTH = 900
 
 def main() -> None:
     """Process the first sample article and draw its first figure."""
-    article = next(iter(sample_articles()))
-    objects, pixels = MemoryObjects({}), MemoryPixels({})
-    package: dict[str, Any] = {
-        **dict.fromkeys(("license_code", "title", "citation", "doi", "is_manuscript")),
-        "article_id": article.article_id,
-        "name": article.name,
-        "version": 1,
-        "is_retracted": False,
-        "pdf": objects.put(article.pdf or b"", ".pdf"),
-        "xml": objects.put(article.xml or b"", ".xml"),
-        "figure_files": [],
-        "license_unknown": False,
-    }
-    result = process_article(package, objects, specialty=load_specialty("ophthalmology"), pixels=pixels)
-    figure = result.figures[0]
+    result, figure, picture = first_figure()
     panels = result.assembled[figure["image_cluster_id"]]
-    key = figure["pdf_figure_id"]
     drawing = draw_detections(
-        decoded(pixels.read(article.article_id).get(key), key),
+        picture,
         panels=[(tuple(panel["content_box"]), panel["identifier"]) for panel in panels],
         identifiers=[(tuple(item["box"]), item["text"]) for panel in panels for item in panel["printed_identifiers"]],
         images=[(tuple(i["box"]), i["image_type"], i["marked"]) for panel in panels for i in panel["images"]],

@@ -202,6 +202,13 @@ def test_weights_of_the_package_are_chosen_by_name() -> None:
     assert Settings(detector_weights=Path("mine.onnx")).detector_weights == Path("mine.onnx")
 
 
+def test_instructions_by_a_model_need_a_model() -> None:
+    with pytest.raises(ValidationError, match="PMO_LLM_MODEL"):
+        Settings(llm_instructions=True, llm_model=None)
+    assert Settings(llm_instructions=True, llm_model="writes").llm_instructions
+    assert not Settings(llm_model="writes").llm_instructions, "off by default"
+
+
 def test_regions_by_a_model_need_a_model() -> None:
     with pytest.raises(ValidationError, match="PMO_VLM_MODEL"):
         Settings(vlm_regions=True, vlm_model=None)

@@ -15,7 +15,7 @@ import httpx2
 
 from pmo_assets.annotation.export import PICTURES, TITLE_PREFIX
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.settings import plain_address
+from pmo_assets.settings.addresses import plain_address
 
 TIMEOUT: Final = 300.0
 """Seconds that an answer may take: the server reads predictions of hundreds of tasks in one request."""

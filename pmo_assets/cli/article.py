@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,8 +11,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from pmo_assets.cli.console import CommandError, counted, data_root_of, messages, settings_from_environment, write_text
-from pmo_assets.logs import printable
+from pmo_assets.cli.console import CommandError, counted, data_root_of, messages, settings_from_environment, write_json
 
 
 def article(
@@ -75,11 +72,7 @@ def article(
         )
     seconds = time.perf_counter() - start
     result = replace(result, rejections=[*package.rejections, *result.rejections])
-    text = json.dumps(annotation(folder.name, result), ensure_ascii=False, indent=1) + "\n"
-    if str(out) == "-":
-        sys.stdout.write(printable(text, keep="\n"))
-    else:
-        write_text(out, text)
+    write_json(out, annotation(folder.name, result))
     panels = [panel for rows in result.assembled.values() for panel in rows]
     least = settings.min_assembly_confidence
     undecided = sum(is_undecided(item["subcaption"], item["assembly"], item["confidence"], least) for item in panels)

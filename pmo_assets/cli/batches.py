@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -105,8 +106,9 @@ def batches_remove(
 ) -> None:
     """Take batches out that were registered by mistake: the next release is made without them.
 
-    Nothing is deleted: `pmo batches restore` brings them back, until `pmo clean --yes` deletes their tables; a batch
-    that is restored after that is processed anew. A partition that somebody invented in the UI goes, too.
+    Nothing is deleted: `pmo batches restore` brings them back, until `pmo clean --yes`, a day later at the earliest,
+    deletes their tables; a batch that is restored after that is processed anew. A partition that somebody invented in
+    the UI goes, too.
     """
     from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.partitions import ARTICLE_BATCHES
@@ -121,7 +123,7 @@ def batches_remove(
         known = set(registry.batches())
         if unknown := sorted(set(batches) - known - set(instance.get_dynamic_partitions(partitions))):
             raise CommandError(f"no such batch: {', '.join(unknown)}; `pmo batches list` shows those that exist")
-        for batch in batches:
+        for batch in dict.fromkeys(batches):
             if batch in known:
                 with holding(
                     registry.data_root, batch_lease(batch), "pmo batches remove", is_over=run_is_over(instance)
@@ -143,6 +145,8 @@ def batches_restore(
     """Bring removed batches back, with their tables as far as `pmo clean` has left them."""
     from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.partitions import register_partitions
+    from pmo_assets.defs.run_leases import batch_lease, run_is_over
+    from pmo_assets.storage.leases import holding
     from pmo_assets.storage.registry import BatchRegistry
     from pmo_assets.storage.removed import removed_batches, restore_batch
 
@@ -151,9 +155,10 @@ def batches_restore(
     removed = removed_batches(registry.data_root)
     if unknown := sorted(set(batches) - removed):
         raise CommandError(f"not removed: {', '.join(unknown)}; removed are {', '.join(sorted(removed)) or 'none'}")
-    for batch in batches:
-        restore_batch(registry.data_root, batch)
     with open_instance(settings) as instance:
+        for batch in batches:  # `pmo clean` deletes a batch's files under the same lease
+            with holding(registry.data_root, batch_lease(batch), "pmo batches restore", is_over=run_is_over(instance)):
+                restore_batch(registry.data_root, batch)
         register_partitions(instance, registry.batches())
     messages.print("next: pmo run", highlight=False)
 
@@ -162,7 +167,14 @@ def _what_leaves(registry: BatchRegistry, batch: str) -> str:
     """Return in words what a batch holds, and what of it the newest release has."""
     from pmo_assets.release.versions import read_version_table, released_versions
 
-    said = counted(registry.manifest(batch).height, "article")
+    own = set(registry.manifest(batch)["article_id"])
+    said = counted(len(own), "article")
+    others = registry.articles([key for key in registry.batches() if key != batch])
+    if again := own.intersection(chain.from_iterable(others.values())):
+        said += (
+            f" ({counted(len(again), 'article')} of them in other batches, too: the licence and retraction that those "
+            "state will count)"
+        )
     versions = released_versions(registry.data_root)
     if not versions:
         return f"{said}; nothing was released yet"

@@ -108,6 +108,18 @@ def write_text(path: Path, text: str) -> None:
         raise CommandError(f"cannot write {path}: {error}") from error
 
 
+def write_json(path: Path, value: object) -> None:
+    """Write a value as JSON into a file, whole or not at all; to standard output when the path is `-`.
+
+    Raises:
+        CommandError: when it cannot be written.
+    """
+    if str(path) == "-":
+        say_json(value)
+    else:
+        write_text(path, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
 def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return how many things there are in words, e.g. "1 batch", "2,000 articles"."""
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"

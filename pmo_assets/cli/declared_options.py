@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
@@ -42,13 +42,20 @@ def with_declared_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        for name, (kind, fields) in classes.items():
-            given[name] = kind(**{field: given.pop(field) for field in fields})
+        for name, (kind, names) in classes.items():
+            given[name] = kind(**{field: given.pop(field) for field in names})
         command(**given)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def given_options(context: typer.Context, options: Any) -> dict[str, Any]:
+    """Return those options of an instance that stand on the command line, also those that say what the defaults are."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    given = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    return {item.name: getattr(options, item.name) for item in fields(options) if item.name in given}
 
 
 def _marked(annotation: Any) -> OptionOf | None:

@@ -35,7 +35,10 @@ from pmo_assets.cli.environment import (
     show_home,
     show_settings,
 )
-from pmo_assets.cli.instruct import instruct
+from pmo_assets.cli.gallery import gallery
+from pmo_assets.cli.instruct import instruct_app
+from pmo_assets.cli.instruct_evaluate import evaluate as instruct_evaluate
+from pmo_assets.cli.instruct_evaluate import questions as instruct_questions
 from pmo_assets.cli.pages import pages
 from pmo_assets.cli.panels import panels
 from pmo_assets.cli.pmc import pmc_app
@@ -79,10 +82,13 @@ app.command(rich_help_panel=_LOOK)(video)
 app.add_typer(pmc_app, name="pmc", rich_help_panel=_LOOK)
 app.add_typer(captions_app, name="captions", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(panels)
-app.command(rich_help_panel=_LOOK)(instruct)
+instruct_app.command("questions")(instruct_questions)
+instruct_app.command("evaluate")(instruct_evaluate)
+app.add_typer(instruct_app, name="instruct", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(quality)
 app.add_typer(annotate_app, name="annotate", rich_help_panel=_LOOK)
 app.command(rich_help_panel=_LOOK)(pages)
+app.command(rich_help_panel=_LOOK)(gallery)
 app.command(rich_help_panel=_OWN)(samples)
 app.add_typer(train_app, name="train", rich_help_panel=_OWN)
 encode_app.command("train")(encode_train)

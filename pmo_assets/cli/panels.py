@@ -11,6 +11,7 @@ import typer
 
 from pmo_assets.cli.console import CommandError, counted, messages
 from pmo_assets.records.defaults import SCORE_THRESHOLD
+from pmo_assets.records.packages import PICTURE_SUFFIXES
 from pmo_assets.system.aside import text_aside, write_bytes
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from pmo_assets.records.detections import FigureView, PanelDetection
 
 DetectorSource = Literal["structure", "network", "both"]  # `protocols.DetectorSource`, without the time it takes
-
-SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff"})
 
 MAX_PICTURE_BYTES: Final = 256 * 2**20
 """Files are not read beyond: a picture of as many pixels as may be has some 10^8 bytes."""
@@ -47,7 +46,9 @@ def panels(
     from pmo_assets.pipeline.detection.detector_set import detector_set
     from pmo_assets.pipeline.detection.networks.named_weights import named_weights
 
-    paths = sorted(p for p in (pictures.rglob("*") if pictures.is_dir() else [pictures]) if _is_picture(p))
+    cuts = (out / "panels").resolve()  # of an earlier run, perhaps: a panel is no picture to split
+    named = pictures.rglob("*") if pictures.is_dir() else [pictures]
+    paths = sorted(p for p in named if _is_picture(p) and cuts not in p.resolve().parents)
     if not paths:
         raise CommandError(f"no picture in {pictures}: PNG, JPEG, TIFF and GIF files are looked for")
     file = named_weights(weights)
@@ -70,7 +71,7 @@ def panels(
 
 
 def _is_picture(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES and path.is_file() and not path.is_symlink()
+    return path.suffix.lower() in PICTURE_SUFFIXES and path.is_file() and not path.is_symlink()
 
 
 def _row(path: Path, root: Path, detectors: DetectorSet, threshold: float) -> tuple[dict[str, Any], Any]:
@@ -78,6 +79,7 @@ def _row(path: Path, root: Path, detectors: DetectorSet, threshold: float) -> tu
     from pmo_assets.pictures import PictureUnreadable, decode_rgb
     from pmo_assets.pipeline.detection.detect import detect_panels
     from pmo_assets.records.detections import FigureView
+    from pmo_assets.records.faults import raise_fault
 
     row: dict[str, Any] = {"file": path.relative_to(root).as_posix()}
     try:
@@ -85,6 +87,7 @@ def _row(path: Path, root: Path, detectors: DetectorSet, threshold: float) -> tu
             raise PictureUnreadable(f"it has more than {MAX_PICTURE_BYTES:,} bytes")
         pixels = decode_rgb(path.read_bytes())
     except (PictureUnreadable, OSError) as error:
+        raise_fault(error)
         return row | {"error": str(error)}, None
     tall, wide = pixels.shape[:2]
     view = FigureView(pixels, caption_known=False)

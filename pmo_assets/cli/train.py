@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from pmo_assets.cli.console import CommandError, console, messages
-from pmo_assets.cli.declared_options import OptionOf, with_declared_options
+from pmo_assets.cli.declared_options import OptionOf, given_options, with_declared_options
 from pmo_assets.records.defaults import SCORE_THRESHOLD
 from pmo_assets.system.aside import write_text
 from pmo_assets.training.architectures.recipes import architecture_of
@@ -155,6 +155,7 @@ def synthesise(
 @train_app.command("detector")
 @with_declared_options
 def train_a_detector(
+    context: typer.Context,
     run: Run,
     data: Annotated[Path, typer.Option(help="Folder that `pmo train figures` wrote.")],
     network: NetworkChoice,
@@ -188,7 +189,7 @@ def train_a_detector(
     if recipe is not None:
         chosen = detector_recipe(recipe)
         architecture, configuration = architecture_of(chosen.architecture), chosen.network
-        options = chosen.options(figure_count(data / "train"), options)
+        options = chosen.options(figure_count(data / "train"), given_options(context, options))
         if chosen.initial is not None and network.initial is None:
             messages.print(
                 f"{recipe} starts from {chosen.initial}; without --initial FOLDER the weights are random",
@@ -287,7 +288,8 @@ def train_a_marks_reader(
         Path | None, typer.Option(help="Exported marks detector (ONNX), whose boxes are learnt from as well.")
     ] = None,
     initial: Annotated[
-        Path | None, typer.Option(help="Exported mark classifier (ONNX) whose trunk a new run starts from.")
+        Path | None,
+        typer.Option(help="Exported marks reader (ONNX) to train on, or mark classifier whose trunk a new run takes."),
     ] = None,
     options: MarksReaderOptions,
 ) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import sys
 import tempfile
 import threading
 import time
@@ -21,7 +19,7 @@ from pmo_assets.cli.console import (
     messages,
     settings_from_environment,
     spinner,
-    write_text,
+    write_json,
 )
 from pmo_assets.logs import printable
 
@@ -54,9 +52,10 @@ def video(
     from functools import partial
 
     from pmo_assets.pipeline.videos.containers import pyav
-    from pmo_assets.pipeline.videos.speech import WhisperTranscriber
+    from pmo_assets.pipeline.videos.speech import WhisperTranscriber, check_model
     from pmo_assets.pipeline.videos.video import VideoOptions, load_for_videos
     from pmo_assets.pipeline.videos.video_file import video_output
+    from pmo_assets.records.faults import is_decision
     from pmo_assets.records.rejections import Rejection
     from pmo_assets.workers.pool import WorkerPool
 
@@ -64,8 +63,10 @@ def video(
     pyav()
     if not file.is_file():
         raise CommandError(f"{file} is not a file: give one video")
-    if whisper is not None and not (whisper / "model.bin").is_file():
-        raise CommandError(f"{whisper} holds no model of CTranslate2 (model.bin)")
+    if whisper is not None:
+        check_model(whisper)
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)  # what is in its way is said before hours of reading
     options = VideoOptions(
         most_hours=hours, transcriber=WhisperTranscriber(whisper and whisper.resolve()), all_speech=all_speech
     )
@@ -77,19 +78,18 @@ def video(
         WorkerPool(1, timeout=limit, memory_mb=settings.worker_memory_mb) as pool,
     ):
         work = (file.resolve(), options, pictures and pictures.resolve(), told)
-        (output,) = pool.map_units("video", video_output, [(0, work)], partial(load_for_videos, options))
+        (output,) = pool.map_units("video", video_output, [(0, work)], partial(load_for_videos, options, file))
     rejected: Rejection | None = next(iter(output.rejections), None)
     row: dict[str, Any] = output.rows[0] if output.rows else {"video": file.name, "episodes": []}
     # A worker speaks of articles and their settings.
     words = rejected and (
         f"took longer than {limit:.0f} s" if rejected.error_class == "ArticleTimeout" else rejected.message
     )
+    if rejected is not None and not is_decision(rejected):
+        raise CommandError(f"{file.name} could not be read to its end, which may be no fault of it: "
+                           f"{rejected.error_class}: {words}; nothing is written to {out}")  # fmt: skip
     row["rejection"] = None if rejected is None else {"error": rejected.error_class, "message": words}
-    text = json.dumps(row, ensure_ascii=False, indent=1) + "\n"
-    if str(out) == "-":
-        sys.stdout.write(printable(text, keep="\n"))
-    else:
-        write_text(out, text)
+    write_json(out, row)
     if rejected is not None:
         raise CommandError(f"{file.name} was rejected: {rejected.error_class}: {words}")
     episodes = row["episodes"]

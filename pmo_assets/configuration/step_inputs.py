@@ -26,6 +26,7 @@ from pmo_assets.settings.step_options import (
     fetch_limits,
     figure_options,
     figure_reader,
+    instruction_writer,
     reading_options,
     region_reader,
     summary_writer,
@@ -42,7 +43,8 @@ class Surroundings:
         settings: options in force.
         objects: files by content.
         pixels: returns a pixel store of the batch by its name.
-        model: returns a language model, "chat" (captions, summaries) or "vision" (figures, regions); None for none.
+        model: returns a language model, "chat" (captions, summaries, instructions) or "vision" (figures, regions); None
+            for none.
     """
 
     settings: Settings
@@ -66,6 +68,7 @@ STEP_INPUTS: Final[Mapping[str, StepInput]] = MappingProxyType(
         "min_assembly_confidence": lambda around: around.settings.min_assembly_confidence,
         "cascade": lambda around: caption_cascade(around.settings, around.model("chat")),
         "summary_writer": lambda around: summary_writer(around.settings, around.model("chat")),
+        "instruction_writer": lambda around: instruction_writer(around.settings, around.model("chat")),
         "reader": lambda around: figure_reader(around.settings, around.model("vision")),
         "region_reader": lambda around: region_reader(around.settings, around.model("vision")),
         "region_texts": lambda around: around.settings.region_texts,
@@ -73,7 +76,13 @@ STEP_INPUTS: Final[Mapping[str, StepInput]] = MappingProxyType(
 )
 
 MODELS: Final[Mapping[str, str]] = MappingProxyType(
-    {"cascade": "chat", "summary_writer": "chat", "reader": "vision", "region_reader": "vision"}
+    {
+        "cascade": "chat",
+        "summary_writer": "chat",
+        "instruction_writer": "chat",
+        "reader": "vision",
+        "region_reader": "vision",
+    }
 )
 """Inputs that hold a language model, and which one."""
 

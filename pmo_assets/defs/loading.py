@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 import dagster as dg
 
+from pmo_assets.defs.annotated import ANNOTATIONS
 from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.job_assets import JobAsset, jobs_of
 from pmo_assets.defs.rejections import rejections_asset
 from pmo_assets.defs.stage_table import manifest_asset, stage_table
 from pmo_assets.pipeline.graph import declared_stages, declared_units
+from pmo_assets.settings import Settings
 
 GROUPS = "pmo_assets.defs.assets"
 """The package whose modules are the groups; by name, because groups may ask here what there is."""
@@ -51,6 +53,19 @@ def group_assets() -> list[dg.AssetsDefinition]:
     # A unit's manifests and a stage that nothing is said of for the UI have their asset all the same.
     manifests = [manifest_asset(unit) for unit in declared_units() if unit.batch not in found]
     return [*found.values(), *manifests, *(stage_table(name) for name in declared_stages() if name not in found)]
+
+
+def as_set(assets: Iterable[dg.AssetsDefinition], settings: Settings) -> list[dg.AssetsDefinition]:
+    """Return the assets, of which Dagster makes those that the settings give something to make of.
+
+    Where no annotations are set, `annotations` is there to be seen and is not made. Dagster cannot make an asset that
+    is not partitioned in a run of a batch; it would make what lies before and behind it in two runs of every batch.
+    """
+    made = dg.AssetKey(ANNOTATIONS)
+    return [
+        dg.AssetsDefinition(specs=list(item.specs)) if made in item.keys and not settings.annotations else item
+        for item in assets
+    ]
 
 
 def all_assets() -> list[dg.AssetsDefinition]:

@@ -12,10 +12,19 @@ import errno
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import dagster as dg
 import psutil
+from dagster._core.definitions.repository_definition.valid_definitions import SINGLETON_REPOSITORY_NAME
+from dagster._core.remote_origin import (
+    ManagedGrpcPythonEnvCodeLocationOrigin,
+    RemoteJobOrigin,
+    RemoteRepositoryOrigin,
+)
+from dagster._core.storage.tags import MAX_RETRIES_TAG, REPOSITORY_LABEL_TAG
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
+from dagster._core.utils import make_new_run_id
 
 from pmo_assets.configuration.home import home_place
 from pmo_assets.defs.annotated import ANNOTATIONS, annotations_are_stale
@@ -187,6 +196,41 @@ def _has_living_worker(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool
     return False
 
 
+LOCATION: Final = "pmo_assets"
+"""Name of the code location, as `workspace.yaml` has it."""
+
+_REPOSITORY: Final = RemoteRepositoryOrigin(
+    ManagedGrpcPythonEnvCodeLocationOrigin(
+        LoadableTargetOrigin(module_name="pmo_assets.definitions"), location_name=LOCATION
+    ),
+    SINGLETON_REPOSITORY_NAME,
+)
+
+_TAGS: Final = {
+    REPOSITORY_LABEL_TAG: _REPOSITORY.get_label(),
+    MAX_RETRIES_TAG: "0",  # whoever killed `pmo run` begins it again; Dagster does not, behind its back
+}
+
+
+def _shown_under_its_job(instance: dg.DagsterInstance, run_id: str, job: str) -> None:
+    """Let the UI show a run under its job and on its first page, from the run's first event on.
+
+    There it shows only runs that say which code location they are of; Dagster notes that of runs that it launches, not
+    of those that are executed in one's own process.
+    """
+
+    noted = False
+
+    def note(_: object) -> None:
+        nonlocal noted
+        run = None if noted else instance.get_run_by_id(run_id)
+        if run is not None:
+            noted = True
+            instance.run_storage.replace_job_origin(run, RemoteJobOrigin(_REPOSITORY, job))
+
+    instance.add_event_listener(run_id, note)
+
+
 def run_job(
     defs: dg.Definitions,
     instance: dg.DagsterInstance,
@@ -213,14 +257,17 @@ def run_job(
         KeyboardInterrupt: if the run was interrupted, so that no further one begins.
     """
     definition = defs.resolve_job_def(job)
+    run_id = make_new_run_id()
+    _shown_under_its_job(instance, run_id, job)
     of_assets = bool(definition.asset_layer.selected_asset_keys)  # else its ops make them: `job_assets`
     result = definition.execute_in_process(
         instance=instance,
+        run_id=run_id,
         partition_key=batch,
         asset_selection=[dg.AssetKey(name) for name in assets] if assets is not None and of_assets else None,
         op_selection=assets if not of_assets else None,
         run_config=_LOUD if verbose else _QUIET,
-        tags={_OWNER_TAG: str(this_process()), **(tags or {})},
+        tags={_OWNER_TAG: str(this_process()), **_TAGS, **(tags or {})},
         raise_on_error=False,
     )
     if result.success:

@@ -1,7 +1,8 @@
 """Terms of the lexicon: their names, forms and hierarchy, and what lies within a term.
 
 The data are TOML files (folder `data`), one for each group, in which a table names a wider term and its keys the
-narrower ones with their other forms; `ambiguous.toml` holds the forms with several meanings.
+narrower ones with their other forms; `disease_ontology.toml` adds those of a public terminology; `ambiguous.toml` holds
+the forms with several meanings.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import difflib
 import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from pmo_assets.lexicon.words import words_of
+from pmo_assets.lexicon.words import word_key, words_of
 from pmo_assets.records.context import ENTITY_GROUPS, EntityGroup
 from pmo_assets.records.stores import SystemicError
 
@@ -25,8 +26,17 @@ PACKAGE_DATA = ("lexicon/data",)
 ROOTS: Final = "roots"
 """The table of terms without a wider one."""
 
+ADDED: Final[Mapping[EntityGroup, str]] = {"disease": "disease_ontology"}
+"""Files with further terms of a group, and further forms of its terms."""
+
 OTHER: Final = "other"
 """Stands for a group in a meaning that no term stands for: "other: restriction enzyme"."""
+
+_OF_BODY: Final = frozenset({"systemic disease", "genetic syndrome", "infectious disease"})
+_WIDE_HEADS: Final = frozenset({"retinopathy", "maculopathy", "keratopathy"})
+"""Synonyms that are heads of narrower names, as the names of terms are."""
+_NO_HEADS: Final = frozenset({"hypertension", "hypotension", "ectropion", "entropion", "blindness", "eye disease"})
+"""Names that end those of other things: "ocular hypertension", "iris ectropion"."""
 
 Form = tuple[str, ...]
 """A name of a term as its words: keys, and acronyms as written with "=" before them."""
@@ -74,8 +84,17 @@ def form_of(name: str) -> Form:
     return tuple(next(words.alternatives(index)) for index in range(len(words)))
 
 
-def build_lexicon(groups: Mapping[EntityGroup, Mapping[str, Any]], ambiguous: Mapping[str, Any]) -> Lexicon:
+def build_lexicon(
+    groups: Mapping[EntityGroup, Mapping[str, Any]],
+    ambiguous: Mapping[str, Any],
+    same: Sequence[Sequence[str]] = (),
+) -> Lexicon:
     """Return a lexicon of the contents of its files.
+
+    Args:
+        groups: tables of terms by group.
+        ambiguous: meanings of forms with several.
+        same: phrases that say the same within the names of diseases and findings.
 
     Raises:
         LexiconError: a form of two terms, an unknown wider term, a circle, a meaning of no term; a line for each.
@@ -84,6 +103,7 @@ def build_lexicon(groups: Mapping[EntityGroup, Mapping[str, Any]], ambiguous: Ma
     terms: dict[tuple[EntityGroup, str], Term] = {}
     for group, tables in groups.items():
         _read_group(group, tables, terms, faults)
+    terms |= _within_heads(terms)
     faults.extend(_circles(terms))
     meanings = {form_of(form): tuple(_meanings(form, given, terms, faults)) for form, given in ambiguous.items()}
     forms: dict[Form, Term] = {}
@@ -98,7 +118,53 @@ def build_lexicon(groups: Mapping[EntityGroup, Mapping[str, Any]], ambiguous: Ma
                 faults.append(f"{name!r} is {other.group}: {other.name} and {term.group}: {term.name}")
     if faults:
         raise LexiconError("\n".join(faults))
+    forms |= {form: term for form, term in _variants(forms, same).items() if form not in meanings}
     return Lexicon(terms, forms, meanings)
+
+
+def _within_heads(terms: Mapping[tuple[EntityGroup, str], Term]) -> dict[tuple[EntityGroup, str], Term]:
+    """Return the diseases whose name ends with another one's, which lie within that: angular blepharitis, blepharitis.
+
+    A disease of the eye does not become one of the body by it ("conjunctival melanoma", "melanoma"): by what is above
+    a disease it is known to be of the eye.
+    """
+    heads = {form_of(term.name): term for term in terms.values() if term.group == "disease"}
+    for term in list(heads.values()):
+        heads |= {(key,): term for key in (word_key(name) for name in term.synonyms if name in _WIDE_HEADS)}
+    found: dict[tuple[EntityGroup, str], Term] = {}
+    for term in terms.values():
+        form = form_of(term.name) if term.group == "disease" else ()
+        head = next((heads[form[at:]] for at in range(1, len(form)) if form[at:] in heads), None)
+        if head is None or head.name in _NO_HEADS:
+            continue
+        own, above = {term.name, *_broader(terms, term)}, {head.name, *_broader(terms, head)}
+        if head.name not in own and term.name not in above and not (above & _OF_BODY) - own:
+            found["disease", term.name] = replace(term, parents=(*term.parents, head.name))
+    return found
+
+
+def _variants(forms: Mapping[Form, Term], same: Sequence[Sequence[str]]) -> dict[Form, Term]:
+    """Return further forms of terms: with a phrase in them as another one that says the same; none of several terms."""
+    phrases: dict[str, list[tuple[Form, list[Form]]]] = {}
+    for line in same:
+        for text in line:
+            form = form_of(text)
+            phrases.setdefault(form[0], []).append((form, [form_of(other) for other in line if other != text]))
+    found: dict[Form, Term] = {}
+    several: set[Form] = set()
+    for name, term in forms.items():
+        if term.group not in {"disease", "finding"} or len(name) < 2:
+            continue
+        for at, word in enumerate(name):
+            for phrase, others in phrases.get(word, ()):
+                end = at + len(phrase)
+                if len(phrase) == len(name) or name[at:end] != phrase:
+                    continue
+                for other in others:
+                    variant = (*name[:at], *other, *name[end:])
+                    if variant not in forms and found.setdefault(variant, term) is not term:
+                        several.add(variant)
+    return {form: term for form, term in found.items() if form not in several}
 
 
 def _read_group(
@@ -112,7 +178,7 @@ def _read_group(
             synonyms.setdefault(name, []).extend(forms)
     faults.extend(f"{wider!r} ({group}) is no term" for wider in tables if wider != ROOTS and wider not in parents)
     for name, above in parents.items():
-        terms[group, name] = Term(group, name, tuple(above), tuple(dict.fromkeys(synonyms[name])))
+        terms[group, name] = Term(group, name, tuple(dict.fromkeys(above)), tuple(dict.fromkeys(synonyms[name])))
 
 
 def _circles(terms: Mapping[tuple[EntityGroup, str], Term]) -> Iterator[str]:
@@ -152,11 +218,22 @@ def shipped_lexicon() -> Lexicon:
     Raises:
         SystemicError: a file of it is missing or damaged, or it contradicts itself.
     """
-    read = {name: lexicon_data(name) for name in (*ENTITY_GROUPS, "ambiguous")}
+    groups = {group: lexicon_data(group) for group in ENTITY_GROUPS}
+    for group, name in ADDED.items():
+        groups[group] = _together(groups[group], lexicon_data(name))
     try:
-        return build_lexicon({group: read[group] for group in ENTITY_GROUPS}, read["ambiguous"])
+        return build_lexicon(groups, lexicon_data("ambiguous"), lexicon_data("variants")["same"])
     except LexiconError as error:
         raise SystemicError(f"the package's lexicon contradicts itself: {error}") from error
+
+
+def _together(tables: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of two files as those of one; a term that both have has the forms of both."""
+    together = {wider: {name: list(forms) for name, forms in narrower.items()} for wider, narrower in tables.items()}
+    for wider, narrower in added.items():
+        for name, forms in narrower.items():
+            together.setdefault(wider, {}).setdefault(name, []).extend(forms)
+    return together
 
 
 def lexicon_data(name: str) -> dict[str, Any]:

@@ -108,6 +108,16 @@ class _Row:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _OfArticle(_Row):
+    """Rows that belong to an article."""
+
+    @property
+    def article(self) -> Article:
+        """The article."""
+        return self._source.article_of(self.article_id)
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Credited(_Row):
     """Rows that say of their article what a citation says."""
 
@@ -142,7 +152,7 @@ def _decoded(row: _Row, picture: bytes | None) -> PIL.Image.Image:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pictured(_Credited):
+class _Pictured(_Credited, _OfArticle):
     """Rows with a picture; `rights_statement` says of rights in it that are not the article's."""
 
     image_cluster_id: str
@@ -181,11 +191,6 @@ class _Pictured(_Credited):
             ReleaseError: if it is damaged.
         """
         return np.asarray(self.image())
-
-    @property
-    def article(self) -> Article:
-        """The article."""
-        return self._source.article_of(self.article_id)
 
     def _text(self) -> str | None:
         raise NotImplementedError
@@ -375,7 +380,27 @@ class Article(_Credited):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Pair(_Row):
+class _OfPicture(_OfArticle):
+    """Rows that name the row of a config whose picture they are about."""
+
+    panel_id: str | None
+    picture_row: int
+    image_cluster_id: str
+
+    @property
+    def figure(self) -> Figure:
+        """The figure."""
+        return self._source.figure_of(self.article_id, self.image_cluster_id)
+
+    @property
+    def panel(self) -> Panel | None:
+        """The panel; None for a figure."""
+        panels = self._source.panels_of(self.article_id, self.image_cluster_id)
+        return next((panel for panel in panels if panel.panel_id == self.panel_id), None)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Pair(_OfPicture):
     """A figure, panel or region with one of its texts: a row of the config `pairs`.
 
     `box` is (left, top, right, bottom) as fractions of the picture, `figure_box` of the figure. The text is the
@@ -391,12 +416,9 @@ class Pair(_Row):
     generated: bool
     confidence: float | None
     picture_config: PictureConfig
-    picture_row: int
     box: Box
     figure_box: Box
-    image_cluster_id: str
     figure_id: str
-    panel_id: str | None
     region_id: str | None
     panel_name: str | None
     figure_panels: int
@@ -429,22 +451,6 @@ class Pair(_Row):
         """Return `crop` as (height, width, 3) uint8 RGB."""
         return np.asarray(self.crop())
 
-    @property
-    def figure(self) -> Figure:
-        """The figure."""
-        return self._source.figure_of(self.article_id, self.image_cluster_id)
-
-    @property
-    def panel(self) -> Panel | None:
-        """The panel; None for a figure."""
-        panels = self._source.panels_of(self.article_id, self.image_cluster_id)
-        return next((panel for panel in panels if panel.panel_id == self.panel_id), None)
-
-    @property
-    def article(self) -> Article:
-        """The article."""
-        return self._source.article_of(self.article_id)
-
     def _repr_html_(self) -> str:
         buffer = io.BytesIO()
         self.crop().save(buffer, "PNG")
@@ -452,7 +458,7 @@ class Pair(_Row):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Instruction(_Row):
+class Instruction(_OfPicture):
     """A question or dialogue about a panel, with the evidence that its answers rest on: a row of `instructions`.
 
     `boxes` are (left, top, right, bottom) as fractions of the panel's picture. No instruction is withheld.
@@ -472,8 +478,6 @@ class Instruction(_Row):
     maker: str
     confidence: float
     panel_id: str
-    picture_row: int
-    image_cluster_id: str
 
     def __repr__(self) -> str:
         return f"<Instruction {self.instruction_id} {self.kind}{_shortly(self.messages[0].content)}>"
@@ -493,17 +497,6 @@ class Instruction(_Row):
             ReleaseError: if it is damaged.
         """
         return _decoded(self, self.picture())
-
-    @property
-    def panel(self) -> Panel | None:
-        """The panel."""
-        panels = self._source.panels_of(self.article_id, self.image_cluster_id)
-        return next((panel for panel in panels if panel.panel_id == self.panel_id), None)
-
-    @property
-    def article(self) -> Article:
-        """The article."""
-        return self._source.article_of(self.article_id)
 
     def _repr_html_(self) -> str:
         said = " ".join(f"{turn.role}: {turn.content}" for turn in self.messages)

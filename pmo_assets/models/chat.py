@@ -36,7 +36,8 @@ from pmo_assets.records.chat import (
 )
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.retry_after import retry_after
-from pmo_assets.settings import Settings, plain_address
+from pmo_assets.settings import Settings
+from pmo_assets.settings.addresses import plain_address
 from pmo_assets.storage.data_root import DataRoot
 
 _LOG = logging.getLogger(__name__)
@@ -230,11 +231,10 @@ class ChatEndpoint:
             "temperature": options.temperature,
             "max_tokens": options.max_tokens,
             "seed": options.seed,
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {"name": request.schema_name, "schema": dict(request.schema)},
-            },
         }
+        if request.schema is not None:
+            schema = {"name": request.schema_name, "schema": dict(request.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
         if options.thinking != "default":
             body["chat_template_kwargs"] = {"enable_thinking": options.thinking == "on"}
         status, headers, content = self._posted(body)

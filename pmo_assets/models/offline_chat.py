@@ -132,7 +132,9 @@ class OfflineModel:
                 temperature=request.options.temperature,
                 max_tokens=request.options.max_tokens,
                 seed=request.options.seed,
-                structured_outputs=StructuredOutputsParams(json=dict(request.schema)),
+                structured_outputs=(
+                    None if request.schema is None else StructuredOutputsParams(json=dict(request.schema))
+                ),
             )
             for request in requests
         ]

@@ -26,7 +26,7 @@ LAST: Final = ("panel_assembly", "panel_entities", "panel_modality", "regions", 
 
 OWN_INPUTS: Final = (
     "figure_options", "detection_options", "reading_options", "cascade", "reader", "summary_writer", "region_reader",
-    "region_texts",
+    "instruction_writer", "region_texts",
 )  # fmt: skip
 """Inputs of steps that are options of whoever runs one article; the rest follow from the specialty."""
 
@@ -75,6 +75,7 @@ def default_inputs(specialty: Specialty) -> dict[str, Any]:
         "reader": None,
         "summary_writer": None,
         "region_reader": None,
+        "instruction_writer": None,
         "region_texts": "terms",
         "specialty": specialty,
         "wanted_types": specialty.image_types,
@@ -146,7 +147,8 @@ def process_article(
             `detection_options` (detectors and thresholds), `cascade` (how captions are split), `reading_options` (what
             reads printed identifiers), `reader` (the vision model that looks at figures with undecided panels),
             `summary_writer` (the language model that summarises panels), `region_reader` (the vision model that names
-            what marked panels show), `region_texts` (what compares the texts of regions).
+            what marked panels show), `instruction_writer` (the language model that writes and judges instructions),
+            `region_texts` (what compares the texts of regions).
 
     An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from pmo_assets.annotation.annotations import AnnotatedArticle, article_number, article_of_row
-from pmo_assets.annotation.cases import is_judged, stratum
+from pmo_assets.annotation.cases import UNDECIDED, is_judged, stratum
 from pmo_assets.quality.metrics.agreement import (
     PairAgreement,
     annotation_metrics,
@@ -22,6 +22,8 @@ from pmo_assets.quality.metrics.agreement import (
 from pmo_assets.quality.metrics.metric import Metric, mean
 from pmo_assets.quality.metrics.regions import machine_metrics
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
+from pmo_assets.records.reviews import VERDICTS
+from pmo_assets.release.facts import AuditFacts
 from pmo_assets.release.selection import current_articles
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
@@ -58,6 +60,34 @@ def assembly_sizes(tables: Tables) -> dict[str, int]:
             if number in wanted and is_judged(subcaption, goes_on):
                 sizes[stratum(assembly)] += 1
     return dict(sizes)
+
+
+def release_audit(tables: Tables) -> AuditFacts | None:
+    """Return what people judged of the panels that a release takes; None if nobody audited any.
+
+    Of undecided panels, which a release leaves out, nothing is counted.
+    """
+    verdicts = audit_verdicts(answered_articles(tables))
+    return audit_facts(verdicts, assembly_sizes(tables)) if verdicts else None
+
+
+def audit_facts(verdicts: Mapping[str, Counter[str]], sizes: Mapping[str, int]) -> AuditFacts | None:
+    """Return the shares of verdicts over all panels that were assigned in the audited ways; None without any.
+
+    Args:
+        verdicts: by who assigned the panel (`audit_verdicts`).
+        sizes: panels by the same (`assembly_sizes`).
+    """
+    verdicts = {name: counts for name, counts in verdicts.items() if name != UNDECIDED}
+    weights = {name: sizes.get(name, 0) / counts.total() for name, counts in verdicts.items()}
+    if not any(weights.values()):  # what was audited is in no batch any more
+        return None
+    every = sum(sizes.get(name, 0) for name in verdicts)
+    shares: dict[str, float] = {
+        verdict: sum(weights[name] * counts[verdict] for name, counts in verdicts.items()) / every
+        for verdict in VERDICTS
+    }
+    return AuditFacts(sum(counts.total() for counts in verdicts.values()), shares)
 
 
 def decided_rows(tables: Tables, articles: Sequence[AnnotatedArticle], name: str) -> list[dict[str, Any]]:

@@ -98,19 +98,19 @@ class SamplingOptions:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A conversation that the model continues with one JSON value.
+    """A conversation that the model continues with one JSON value, or with plain words where there is no schema.
 
     Attributes:
         messages: system prompt, few-shot examples, input.
-        schema_name: name of the response schema.
-        schema: JSON schema that the answer follows (structured output).
+        schema_name: name of the response schema; "" without one.
+        schema: JSON schema that the answer follows (structured output); None for plain words.
         prompt_version: version and hash of the prompt, part of the key under which the answer is kept.
         options: of sampling.
     """
 
     messages: tuple[Message, ...]
     schema_name: str
-    schema: Mapping[str, Any]
+    schema: Mapping[str, Any] | None
     prompt_version: str
     options: SamplingOptions = SamplingOptions()
 
@@ -119,7 +119,7 @@ class ChatRequest:
         return {
             "messages": [message_json(message) for message in self.messages],
             "schema_name": self.schema_name,
-            "schema": dict(self.schema),
+            "schema": None if self.schema is None else dict(self.schema),
             "prompt_version": self.prompt_version,
             "options": asdict(self.options),
         }

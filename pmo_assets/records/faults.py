@@ -174,6 +174,12 @@ def _suspicion(rejection: Rejection) -> tuple[str, str] | None:
     return None
 
 
+def is_decision(rejection: Rejection) -> bool:
+    """Say whether a rejection is a decision about its input, and not what a machine out of order, or a mistake in the
+    software, may have brought about."""
+    return _suspicion(rejection) is None
+
+
 def same_fault(
     rejections: Iterable[Rejection], units: int, share: float = 0.5, unit: str = "article"
 ) -> SameFault | None:

@@ -37,8 +37,8 @@ HORIZONTAL_PLACES: Final[Mapping[str, float]] = {"left": 0.0, "right": 1.0}
 VERTICAL_PLACES: Final[Mapping[str, float]] = {"top": 0.0, "upper": 0.0, "bottom": 1.0, "lower": 1.0}
 """Words for a place down a figure, with where they point: 0 (the top) to 1.
 
-"Above" and "below" are not among them: in a caption they point at text, and count only where an identifier is known to
-be a place (`assembly.positions`).
+"Above" and "below" are not among them: in a caption they point at text, and count only alone in brackets
+(`captions.places`) and where an identifier is known to be a place (`assembly.positions`).
 """
 
 MIDDLE_PLACES: Final = frozenset({"middle", "center", "centre", "central"})

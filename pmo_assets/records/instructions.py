@@ -182,13 +182,13 @@ TEMPLATE: Final = "template"
 
 Criterion = Literal[
     "form", "availability", "length", "text reference", "injection", "pixel test", "evidence", "words", "claim",
-    "negation", "laterality", "numbers", "leakage", "reasoning",
+    "negation", "laterality", "numbers", "leakage", "reasoning", "judgement",
 ]  # fmt: skip
-"""What a verdict looks at; `pipeline.instructions.checks` says what each means."""
+"""What a verdict looks at; `pipeline.instructions.checks` says what each means; "judgement" is a model's."""
 
 CRITERIA: Final[tuple[Criterion, ...]] = (
     "form", "availability", "length", "text reference", "injection", "pixel test", "evidence", "words", "claim",
-    "negation", "laterality", "numbers", "leakage", "reasoning",
+    "negation", "laterality", "numbers", "leakage", "reasoning", "judgement",
 )  # fmt: skip
 
 CHECKS: Final = "checks"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Final
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.records.defaults import CREATOR, REPOSITORY
@@ -96,6 +97,63 @@ class SplitFacts:
     groups_across_splits: int
 
 
+@dataclass(frozen=True, slots=True)
+class AuditFacts:
+    """Result of an audit by people.
+
+    Attributes:
+        panels: that they judged.
+        shares: of all panels by verdict (`records.reviews.VERDICTS`): each way of assigning subcaptions counts as often
+            as it occurs, not as often as it was drawn.
+    """
+
+    panels: int
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class QualityFacts:
+    """How good this very release is, as far as that is known.
+
+    Attributes:
+        expected: share of subcaptions that belong to their panel, by the calibrated confidence of each; None without
+            panels.
+        sure: panels whose subcaption belongs to them by a confidence of at least `SURE`.
+        decided: panels of which people decided something.
+        audit: what people judged; None if nobody did.
+    """
+
+    expected: float | None = None
+    sure: int = 0
+    decided: int = 0
+    audit: AuditFacts | None = None
+
+
+SURE: Final = 0.9
+"""Confidence from which on a subcaption counts as sure."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleFacts:
+    """A panel that the card shows.
+
+    Attributes:
+        panel_id: of its row.
+        subcaption: whole.
+        attribution: whom to credit.
+        article_url: page of its article; None if not known.
+        license: code.
+        license_url: deed; None when no version is stated.
+    """
+
+    panel_id: str
+    subcaption: str
+    attribution: str
+    article_url: str | None
+    license: str
+    license_url: str | None
+
+
 @dataclass(frozen=True)
 class ReleaseFacts:
     """Facts of a release for its card and the files beside it; every number is counted, none typed.
@@ -121,6 +179,8 @@ class ReleaseFacts:
         side_tables: the Parquet files beside the configs: duplicates, splits, withheld, …
         pairs: numbers of the pairs of regions and texts.
         instructions: numbers of the instructions, by kind and answer.
+        quality: how good this release is, as far as that is known.
+        examples: panels that the card shows, in the order of their picture (`hub.examples`).
         creator: who makes the release, as it is to be cited: a group's or a person's name.
         repository: its future name on the hub, "owner/name"; the card's examples read it by that name.
     """
@@ -147,5 +207,7 @@ class ReleaseFacts:
     side_tables: Sequence[ReleaseFile] = ()
     pairs: PairCounts = field(default_factory=PairCounts)
     instructions: InstructionCounts = field(default_factory=InstructionCounts)
+    quality: QualityFacts = field(default_factory=QualityFacts)
+    examples: Sequence[ExampleFacts] = ()
     creator: str = CREATOR
     repository: str = REPOSITORY

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.hub_rows import with_joined
@@ -16,6 +17,7 @@ from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_r
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
+from pmo_assets.system.aside import place_aside, replace_folder
 from pmo_assets.tables.context import panel_abbreviations, panel_entities, panel_mentions
 from pmo_assets.tables.panels import panel_images
 from pmo_assets.tables.regions import panel_regions
@@ -26,7 +28,16 @@ from pmo_assets.viewing.gallery import (
     GalleryFigure,
     GalleryFilter,
     GalleryPanel,
+    GalleryWritten,
     write_gallery_folder,
+)
+
+PRIVATE_NOTE: Final = "PRIVATE.txt"
+"""Beside the page of a private gallery: says what it is, and that the folder is one."""
+
+_PRIVATE_WORDS: Final = (
+    "This gallery shows pictures and texts whose licences do not let anyone pass them on.\nIt is for the eyes of "
+    "those who have the articles. Do not publish, upload or send it.\n"
 )
 
 PMC_ARTICLE = "https://pmc.ncbi.nlm.nih.gov/articles/PMC"
@@ -41,14 +52,18 @@ def gallery_panel(
     row: Mapping[str, Any],
     forbidden: bool,
     filtered: Sequence[str] = (),
+    *,
+    private: bool = False,
 ) -> GalleryPanel:
     """Return a dataset row as the gallery's record.
 
     Args:
         row: of `dataset_rows`.
-        forbidden: its licence forbids to show text and pixels.
+        forbidden: its licence forbids to show text and pixels to others.
         filtered: columns that the page has a filter of.
+        private: it is shown to nobody else.
     """
+    redistributable, forbidden = not forbidden, forbidden and not private
     hidden = {name for name in filtered if forbidden and holdings()[name] is not FACTS}
     return GalleryPanel(
         panel_id=row["panel_id"],
@@ -60,7 +75,7 @@ def gallery_panel(
         subcaption=None if forbidden else row["subcaption_text"],
         segments=() if forbidden else tuple((start, end) for start, end in row["subcaption_segments"]),
         assembly=row["assembly"],
-        redistributable=not forbidden,
+        redistributable=redistributable,
         confidence=row["assembly_confidence"],
         filtered=tuple(() if name in hidden else _values(row[name]) for name in filtered),
         context=None if forbidden else gallery_context(row),
@@ -104,7 +119,13 @@ def _page_boxes(places: Sequence[Mapping[str, Any]]) -> tuple[PageBox, ...]:
 
 
 def gallery_figures(
-    data_root: DataRoot, tables: Tables, selection: Selection, options: ReleaseOptions, splits: Mapping[int, str]
+    data_root: DataRoot,
+    tables: Tables,
+    selection: Selection,
+    options: ReleaseOptions,
+    splits: Mapping[int, str],
+    *,
+    private: bool = False,
 ) -> Iterator[GalleryFigure]:
     """Yield every figure of the release with its panels, those of an article in a row.
 
@@ -114,6 +135,7 @@ def gallery_figures(
         selection: see `select_articles`.
         options: the rows, pictures and texts that the release takes.
         splits: of the articles, by number.
+        private: also pictures and words that licences do not let anyone pass on.
     """
     shown = list(filters())
     for batch in selection.current:
@@ -133,7 +155,8 @@ def gallery_figures(
             title, package = articles[article_id]
             if read[0] != article_id:
                 read = article_id, pixels.read(article_id)
-            picture = None if forbidden else read[1].get(figure["pdf_figure_id"])
+            hidden = forbidden and not private
+            picture = None if hidden else read[1].get(figure["pdf_figure_id"])
             yield GalleryFigure(
                 article_id=article_id,
                 article_title=title or package,
@@ -141,7 +164,7 @@ def gallery_figures(
                 article_url=first["article_url"],
                 image_cluster_id=cluster,
                 label=figure["label"] or "",
-                caption="" if forbidden else figure["caption"],
+                caption="" if hidden else figure["caption"],
                 license=first["license"],
                 commercial_use=first["commercial_use"],
                 attribution=" | ".join(filter(None, (first["attribution"], first["rights_statement"]))),
@@ -149,7 +172,9 @@ def gallery_figures(
                 image=picture.png if picture is not None else b"",
                 width=figure["width"],
                 height=figure["height"],
-                panels=tuple(gallery_panel(row, forbidden, shown) for row in part.iter_rows(named=True)),
+                panels=tuple(
+                    gallery_panel(row, forbidden, shown, private=private) for row in part.iter_rows(named=True)
+                ),
                 doi=first["doi"],
                 journal=first["journal"],
                 year=first["year"],
@@ -194,3 +219,48 @@ def write_gallery(
         facts=facts,
         filters=[GalleryFilter(name, said.filter or name, said.names) for name, said in filters().items()],
     )
+
+
+def write_private_gallery(
+    folder: Path,
+    tables: Tables,
+    selection: Selection,
+    options: ReleaseOptions,
+    splits: Mapping[int, str],
+    *,
+    specialty: Specialty,
+    facts: Mapping[str, str],
+) -> GalleryWritten:
+    """Write a gallery with all pictures and words, also those that licences do not let anyone pass on.
+
+    It is for the eyes of who has the articles; each page says so. It appears whole or not at all.
+
+    Args:
+        folder: local; what is there is replaced. The caller sees to it that it is served to nobody.
+        tables: the tables and pictures below a data root.
+        selection: see `select_articles`.
+        options: the rows that the release takes.
+        splits: of the articles, by number.
+        specialty: subject of the dataset, for the header.
+        facts: release and software, for the header.
+    """
+    with place_aside(folder) as aside:
+        aside.mkdir()
+
+        def write(name: str, content: bytes) -> None:
+            path = aside / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+        write(".gitignore", b"*\n")
+        write(PRIVATE_NOTE, _PRIVATE_WORDS.encode())
+        written = write_gallery_folder(
+            gallery_figures(tables.data_root, tables, selection, options, splits, private=True),
+            write,
+            title=f"{specialty.title} gallery, private",
+            facts=facts,
+            filters=[GalleryFilter(name, said.filter or name, said.names) for name, said in filters().items()],
+            private=True,
+        )
+        replace_folder(aside, folder)
+        return written

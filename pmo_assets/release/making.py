@@ -20,10 +20,11 @@ from pmo_assets.records.defaults import CREATOR, REPOSITORY
 from pmo_assets.records.step_output import Row, rows_by_unit
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.differences import Changes, changes_file, differences, moved_articles
-from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile
+from pmo_assets.release.facts import AuditFacts, ConfigFacts, LicenceCount, QualityFacts, ReleaseFacts, ReleaseFile
 from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.citation import citation_file
 from pmo_assets.release.hub.croissant import croissant_file
+from pmo_assets.release.hub.examples import EXAMPLES_FILE, card_examples
 from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
@@ -104,6 +105,7 @@ def make_release(
     annotations: pl.DataFrame,
     say: Callable[[str], None],
     gallery: Callable[[str, str], None] | None = None,
+    audit: AuditFacts | None = None,
     fence: Callable[[], None] = lambda: None,
 ) -> Release:
     """Write both forms of a release and what lies beside them; the same inputs give the same bytes.
@@ -123,6 +125,7 @@ def make_release(
         annotations: the table `annotations`: what is published of it becomes `pubmed_ophtha_annotation.json`.
         say: told of progress, batch by batch.
         gallery: writes the gallery below a prefix, given the version; without, the one before stays.
+        audit: what people judged of its panels, for the card.
         fence: called first, and when all is ready, directly before the release is put in its place; an error of it
             leaves the one before.
 
@@ -161,10 +164,14 @@ def make_release(
     changes, manifest = _manifest(
         data_root, selection, written, groups, specialty, options, origin, files, index, absent
     )
+    shown = [file.key for shards in written.configs["panels"].values() for file in shards]
+    examples = card_examples(data_root, shown)
     facts = replace(
         _facts(data_root, written, selection, groups, specialty, options, manifest, statistics_markdown(statistics)),
         creator=origin.creator,
         repository=origin.repository,
+        quality=_quality(written.counts, audit),
+        examples=examples.panels if examples is not None else (),
     )
     history = [item for item in read_history(data_root) if item[0] != manifest.version]
     beside: dict[str, bytes] = {
@@ -174,6 +181,7 @@ def make_release(
         "croissant.json": croissant_file(facts).encode(),
         "CHANGES.md": changes_file([(manifest.version, changes), *history]).encode(),
         "manifest.json": manifest.as_bytes(),
+        **({EXAMPLES_FILE: examples.picture} if examples is not None else {}),
         "statistics.json": (json.dumps(statistics_json(statistics), indent=2, ensure_ascii=False) + "\n").encode(),
     }
     for name, content in beside.items():
@@ -351,6 +359,11 @@ def _manifest(
     return changes, manifest
 
 
+def _quality(counts: ReleaseCounts, audit: AuditFacts | None) -> QualityFacts:
+    expected = counts.confidence / counts.panels if counts.panels else None
+    return QualityFacts(expected, counts.sure, counts.decided, audit)
+
+
 def _instruction_counts(counts: ReleaseCounts) -> InstructionCounts:
     return InstructionCounts(
         counts.instructions, counts.answers, counts.instructions_left_out, counts.instructed_panels
@@ -385,7 +398,7 @@ def _facts(
         panels=counts.panels,
         figures=counts.figures,
         articles=counts.articles,
-        withheld=counts.withheld,
+        withheld=counts.withheld if options.withhold else 0,
         noncommercial_left_out=None if options.noncommercial else counts.noncommercial_left_out,
         licences=[
             LicenceCount(code, deed, count)

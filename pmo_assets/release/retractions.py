@@ -6,7 +6,7 @@ out. It is written before the release that lacks these rows, so that a release t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +19,7 @@ from pmo_assets.release.selection import Selection
 from pmo_assets.storage.candidates import read_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import Retractions
 from pmo_assets.tables.schemas import checked, empty_table
@@ -90,7 +91,11 @@ def left_out(tables: Tables, selection: Selection) -> list[Gone]:
 
 
 def renewed_retractions(
-    before: pl.DataFrame, out: Sequence[Gone], released: Mapping[int, Sequence[str]], today: date
+    before: pl.DataFrame,
+    out: Sequence[Gone],
+    released: Mapping[int, Sequence[str]],
+    today: date,
+    unknown: Collection[int] = (),
 ) -> pl.DataFrame:
     """Return the table with new rows for articles that left the dataset, and the date of those that came back.
 
@@ -102,9 +107,10 @@ def renewed_retractions(
         out: articles that are out now.
         released: ids of the panels in the release that is about to be replaced, by article number.
         today: the date that new rows bear.
+        unknown: articles of which nothing is said now, because people removed their batch: they did not come back.
     """
     rows: list[dict[str, Any]] = before.to_dicts()
-    absent = {gone.article_id for gone in out}
+    absent = {*unknown, *(gone.article_id for gone in out)}
     for row in rows:
         if row["article_id"] not in absent and row["returned_on"] is None:
             row["returned_on"] = today
@@ -129,6 +135,7 @@ def write_retractions(tables: Tables, selection: Selection, today: date) -> pl.D
     """Note what is out of the dataset now, and which rows of the present release that takes away; return the table."""
     data_root = tables.data_root
     out, released = left_out(tables, selection), released_panels(data_root)
-    table = renewed_retractions(read_retractions(data_root), out, released, today)
+    unknown = BatchRegistry(data_root).removed_articles()
+    table = renewed_retractions(read_retractions(data_root), out, released, today, unknown)
     data_root.write(RETRACTIONS_KEY, parquet_bytes(table))
     return table

@@ -36,6 +36,7 @@ from pmo_assets.pipeline.dataset.pair_rows import FROM_FIGURES, FROM_PANELS, hub
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.stores import Picture, StorageError
+from pmo_assets.release.facts import SURE
 from pmo_assets.release.row_index import row_digests
 from pmo_assets.release.selection import Selection, articles_under, current_rows
 from pmo_assets.release.shards import Pictures, ShardWriter
@@ -81,14 +82,18 @@ class ReleaseOptions:
 class ReleaseCounts:
     """Counts taken while a release was written.
 
-    Of them `pairs` counts rows by level and kind of text, `paired` the figures, panels and regions that have any;
-    `instructions` counts rows by kind, `answers` those of yes/no by split, topic and answer.
+    Of them `confidence` is the sum over the panels that their subcaption is theirs, `sure` and `decided` are as
+    `QualityFacts` has them; `pairs` counts rows by level and kind of text, `paired` the figures, panels and regions
+    that have any; `instructions` counts rows by kind, `answers` those of yes/no by split, topic and answer.
     """
 
     panels: int = 0
     figures: int = 0
     articles: int = 0
     withheld: int = 0
+    confidence: float = 0.0
+    sure: int = 0
+    decided: int = 0
     noncommercial_left_out: int = 0
     noncommercial_articles: set[int] = field(default_factory=set)
     licences: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
@@ -203,8 +208,8 @@ def write_tables(
         StorageError: if pictures or splits are missing.
     """
     writers = _Writers(data_root, prefix, metadata)
-    counts = ReleaseCounts()
     surplus = _surplus_of_answers(tables, selection, splits, options)
+    counts = ReleaseCounts(instructions_left_out=len(surplus))
     with contextlib.ExitStack() as stack:
         stack.callback(writers.abandon)
         for number, batch in enumerate(selection.current, start=1):
@@ -334,7 +339,7 @@ def _numbered(
     *,
     pictures: bool = True,
 ) -> pl.DataFrame:
-    """Return what pairs are made of, for rows that are about to be written to a config.
+    """Return what pairs and instructions are made of, for rows that are about to be written to a config.
 
     Args:
         writers: of the release.
@@ -383,7 +388,6 @@ def _write_instructions(
         writers.configs["instructions", split].add(_arrow(rows.filter(pl.col("split") == split)))
     counts.instructions.update(rows["kind"].cast(pl.String))
     counts.answers += yes_no_counts(rows)
-    counts.instructions_left_out = len(surplus)
     counts.instructed_panels += rows["panel_id"].n_unique()
 
 
@@ -432,6 +436,9 @@ def _count(counts: ReleaseCounts, rows: pl.DataFrame, articles: pl.DataFrame, fi
     counts.figures += figures.height
     counts.articles += articles.height
     counts.withheld += _withheld_rows(rows)
+    counts.confidence += float(rows["assembly_confidence"].sum())
+    counts.sure += int((rows["assembly_confidence"] >= SURE).sum())
+    counts.decided += int((rows["annotations"].list.len() > 0).sum())
     for code, url, count in rows.group_by("license", "license_url").len().iter_rows():
         counts.licences[code, url] += count
     for name in rows.columns:

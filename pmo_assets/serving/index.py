@@ -16,6 +16,7 @@ from pmo_assets.release.keys import (
 )
 from pmo_assets.release.versions import version_facts
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.removed import removed_batches
 from pmo_assets.viewing.links import Link, LinkGroup, links_page
 
 METRICS_PATH: Final = "/metrics"
@@ -63,7 +64,9 @@ def index_page(root: DataRoot, *, metrics: bool, search: bool = False) -> str:
         release.append(Link("Search", SEARCH_PATH, "Panels nearest to a text, a picture or another panel."))
     files = [Link(key.rpartition("/")[2], f"/{key}", note) for key, note in _FILES_OF_THE_RELEASE if root.exists(key)]
     measured = [name.removesuffix(".html") for name in root.keys("quality", ".html")]
-    batches = [name.removesuffix(".html") for name in root.keys(REJECTION_PAGES, ".html")]
+    pages = [name.removesuffix(".html") for name in root.keys(REJECTION_PAGES, ".html")]
+    removed = removed_batches(root)
+    batches = [name for name in pages if name not in removed]
     groups = [
         LinkGroup(
             "Release",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
@@ -23,6 +23,7 @@ from prometheus_client.registry import Collector
 
 from pmo_assets.release.versions import VERSIONS, released_versions
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.removed import removed_batches
 
 Families = Iterable[GaugeMetricFamily]
 Value = TypeVar("Value")
@@ -45,9 +46,15 @@ class _Remembered:
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, float], object]] = {}
 
-    def read(self, root: DataRoot, folder: str, reader: Callable[[DataRoot, str], Value]) -> dict[str, Value]:
-        """Return the value that `reader` reads from every Parquet file directly below a folder, by the file's name."""
-        states = {file.name: (file.size, file.changed.timestamp()) for file in root.folder_facts(folder, ".parquet")}
+    def read(
+        self, root: DataRoot, folder: str, reader: Callable[[DataRoot, str], Value], gone: Collection[str]
+    ) -> dict[str, Value]:
+        """Return the value that `reader` reads from every Parquet file directly below a folder, by the file's name.
+
+        Files named in `gone` are passed over.
+        """
+        files = [file for file in root.folder_facts(folder, ".parquet") if file.name not in gone]
+        states = {file.name: (file.size, file.changed.timestamp()) for file in files}
         keys = {name: f"{folder}/{name}" for name in states}
         changed = [name for name, state in states.items() if self._known.get(keys[name], (None,))[0] != state]
         if changed:
@@ -86,12 +93,13 @@ def data_root_families(root: DataRoot, remembered: _Remembered) -> Iterator[Gaug
     Raises:
         StorageError: if the root cannot be read.
     """
-    rejected = remembered.read(root, f"tables/{FINISHED}", _stages)
-    registered = root.keys("manifests", ".parquet")
+    gone = {f"{batch}.parquet" for batch in removed_batches(root)}
+    rejected = remembered.read(root, f"tables/{FINISHED}", _stages, gone)
+    registered = set(root.keys("manifests", ".parquet")) - gone
     yield labelled(
         "pmo_batches", "Article batches", "state", [("registered", len(registered)), ("finished", len(rejected))]
     )
-    rows = [(table, sum(remembered.read(root, f"tables/{table}", _rows).values())) for table in COUNTED_TABLES]
+    rows = [(table, sum(remembered.read(root, f"tables/{table}", _rows, gone).values())) for table in COUNTED_TABLES]
     yield labelled("pmo_rows", "Rows of the tables over all batches", "table", rows)
     total: Counter[str] = sum(rejected.values(), Counter())
     yield labelled("pmo_rejections", "Rejections of the finished batches", "stage", sorted(total.items()))

@@ -5,7 +5,11 @@ What belongs here: sending one notice. What does not: what is worth a notice, wh
 
 from __future__ import annotations
 
+import logging
 import smtplib
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from email.message import EmailMessage
 from typing import Any, Final
@@ -70,18 +74,32 @@ def post(notice: Notice, url: str) -> None:
     Raises:
         NoticeNotSent: if it does not answer, or refuses it.
     """
-    host = urlsplit(url).hostname
     try:
-        status = httpx2.post(url, json=webhook_body(notice, url), timeout=PATIENCE).status_code
+        host, body = urlsplit(url).hostname, webhook_body(notice, url)
+        # of an answer only the status is read: its body may be without end
+        with _addresses_unlogged(), httpx2.stream("POST", url, json=body, timeout=PATIENCE) as answer:
+            status = answer.status_code
     except httpx2.HTTPError as error:
         problem = f"{host} does not answer ({type(error).__name__})"
-    except httpx2.InvalidURL:
+    except (httpx2.InvalidURL, ValueError):
         problem = "it is no address"
     else:
         if status < 300:
             return
         problem = f"{host} answers with HTTP {status}"
     raise NoticeNotSent(f"the notice could not be sent: {problem}; see PMO_NOTIFY_URL") from None
+
+
+@contextmanager
+def _addresses_unlogged() -> Iterator[None]:
+    """Keep httpx2, which logs the address of each request, from logging one that is a secret."""
+    logger = logging.getLogger("httpx2")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def mail(notice: Notice, to: str, server: str) -> None:
@@ -92,20 +110,24 @@ def mail(notice: Notice, to: str, server: str) -> None:
         to: address; it is the sender's, too.
         server: `smtp://USER:PASSWORD@HOST:PORT` (encrypted as soon as the server offers it; a password is sent in no
             other way, but to this machine), or `smtps://…` (encrypted from the start). User and password may be absent.
+            A server that gets a password must have a certificate for its name, unless it is this machine.
 
     Raises:
         NoticeNotSent: if the server cannot be reached or refuses the mail.
     """
-    parts = urlsplit(server)
     message = EmailMessage()
     message["Subject"], message["From"], message["To"] = notice.title, to, to
     message.set_content(f"{notice.text}\n\nJob {notice.job}, run {notice.run}\n")
-    host = parts.hostname or "localhost"
+    host = "the mail server"
     try:
-        with _connected(parts.scheme, host, parts.port) as connection:
+        parts = urlsplit(server)
+        host = parts.hostname or "localhost"
+        is_secret = bool(parts.password) and host not in ("localhost", "127.0.0.1", "::1")
+        context = _encryption(is_checked=is_secret)
+        with _connected(parts.scheme, host, parts.port, context) as connection:
             if parts.scheme != "smtps" and connection.has_extn("starttls"):
-                connection.starttls()
-            elif parts.scheme != "smtps" and parts.password and host not in ("localhost", "127.0.0.1", "::1"):
+                connection.starttls(context=context)
+            elif parts.scheme != "smtps" and is_secret:
                 raise NoticeNotSent(f"the notice could not be sent: {host} would get the password unencrypted")
             if parts.username and parts.password:
                 connection.login(unquote(parts.username), unquote(parts.password))
@@ -117,8 +139,19 @@ def mail(notice: Notice, to: str, server: str) -> None:
     raise NoticeNotSent(f"the notice could not be sent: {problem}; see PMO_SMTP_URL and PMO_NOTIFY_EMAIL") from None
 
 
-def _connected(scheme: str, host: str, port: int | None) -> smtplib.SMTP:
-    kind = smtplib.SMTP_SSL if scheme == "smtps" else smtplib.SMTP
-    connection = kind(host, port or 0, timeout=PATIENCE)
+def _encryption(*, is_checked: bool) -> ssl.SSLContext:
+    """Return how a connection is encrypted; unchecked, any certificate will do, as mail servers among themselves do."""
+    context = ssl.create_default_context()
+    if not is_checked:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _connected(scheme: str, host: str, port: int | None, context: ssl.SSLContext) -> smtplib.SMTP:
+    if scheme == "smtps":
+        connection: smtplib.SMTP = smtplib.SMTP_SSL(host, port or 0, timeout=PATIENCE, context=context)
+    else:
+        connection = smtplib.SMTP(host, port or 0, timeout=PATIENCE)
     connection.ehlo()
     return connection

@@ -37,12 +37,14 @@ from pmo_assets.records.defaults import (
     VISION_CONCURRENCY,
     VISION_PIXELS,
 )
+from pmo_assets.settings.addresses import plain_address
 
 _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)
 _SUMMARIES = ("panel_summaries",)
 _ASSEMBLY = ("panel_assembly",)
 _VISION = ("panel_assembly", "regions")
+_INSTRUCTIONS = ("cues", "instructions", "verdicts")
 
 MINIMUM_WORKER_MEMORY_MB = 512
 """MiB that an article with ordinary figures may add to its worker (`benchmarks/worker_memory.py`), and some room."""
@@ -56,26 +58,6 @@ def _option(
 ) -> Any:
     assets: dict[str, Any] = {"affects": list(affects), "noted_by": list(noted_by)}
     return Field(default, description=description, json_schema_extra=assets, **limits)
-
-
-def plain_address(value: str) -> str:
-    """Return an address that may be shown in errors, logs and tables.
-
-    Raises:
-        ValueError: if it holds a user name, a password or a query; the message does not repeat them.
-    """
-    try:
-        parts = urlsplit(value)
-        _ = parts.port  # read here, so that a number that is no port is refused here
-    except ValueError:
-        raise ValueError("this is no address") from None
-    if "@" in parts.netloc or (not parts.netloc and "@" in value):
-        raise ValueError(
-            "the address holds a user name or a password, and addresses are shown: leave out what ends in @"
-        )
-    if parts.query or parts.fragment:
-        raise ValueError("the address goes on after ? or #: leave that out")
-    return value
 
 
 class Settings(BaseSettings):
@@ -274,7 +256,7 @@ class Settings(BaseSettings):
         None,
         "Language model for captions the grammar is not sure about, and for summaries of panels: its name at the "
         "endpoint. Without it, no model.",
-        (*_SUBCAPTIONS, *_SUMMARIES),
+        (*_SUBCAPTIONS, *_SUMMARIES, *_INSTRUCTIONS),
         validate_default=True,
     )
     llm_api_key: SecretStr | None = _option(None, "Key of the endpoint, if it asks for one; never shown or stored.")
@@ -284,12 +266,12 @@ class Settings(BaseSettings):
     llm_thinking: Literal["off", "on", "default"] = _option(
         "off",
         "Whether a hybrid model (Qwen3) reasons first: `on`, `off`, or `default` for endpoints without the option.",
-        (*_SUBCAPTIONS, *_SUMMARIES),
+        (*_SUBCAPTIONS, *_SUMMARIES, *_INSTRUCTIONS),
     )
     llm_reasks: int = _option(
         5,
         "How often an answer of either model that does not fit is sent back with the reason (paper: 5).",
-        (*_SUBCAPTIONS, *_SUMMARIES, *_VISION),
+        (*_SUBCAPTIONS, *_SUMMARIES, *_VISION, *_INSTRUCTIONS),
         ge=0,
         le=20,
     )
@@ -301,6 +283,12 @@ class Settings(BaseSettings):
         "The language model, if there is one, also summarises what the running text says of each panel: a request per "
         "panel. `false`: sentences of the article alone.",
         _SUMMARIES,
+    )
+    llm_instructions: bool = _option(
+        False,
+        "The language model also tells what is visible from what is not, writes instructions beside the templates', "
+        "and keeps or discards what every check keeps: two requests a panel, and one an instruction.",
+        _INSTRUCTIONS,
     )
     llm_timeout: float = _option(
         300.0, "Seconds that one answer of the endpoint may take in all, to its last byte.", gt=0, le=_DAY
@@ -356,6 +344,12 @@ class Settings(BaseSettings):
     )
     vlm_timeout: float = _option(
         600.0, "Seconds that one answer of the vision model may take in all (paper: 600).", gt=0, le=_DAY
+    )
+
+    mask_people: bool = _option(
+        True,
+        "Pictures of exported instructions and test sets (`pmo release instructions`, `pmo instruct`) have faces and "
+        "printed names, dates and numbers of patients black.",
     )
 
     rejected_fail: float = _option(
@@ -485,11 +479,12 @@ class Settings(BaseSettings):
             raise ValueError(f"name the model: {names} is set, but that alone asks nobody")
         return value
 
-    @field_validator("vlm_regions")
+    @field_validator("vlm_regions", "llm_instructions")
     @classmethod
     def _somebody_is_asked(cls, value: bool, info: ValidationInfo) -> bool:
-        if value and "vlm_model" in info.data and info.data["vlm_model"] is None:
-            raise ValueError("name the model that is asked: PMO_VLM_MODEL")
+        model = f"{str(info.field_name).partition('_')[0]}_model"
+        if value and model in info.data and info.data[model] is None:
+            raise ValueError(f"name the model that is asked: PMO_{model.upper()}")
         return value
 
     @field_validator("biomedica")

@@ -15,6 +15,7 @@ from pmo_assets.pipeline.detection.protocols import WITHOUT_NETWORKS
 from pmo_assets.pipeline.detection.steps import DetectionOptions
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.page import PageLimits
+from pmo_assets.pipeline.instructions.writer import InstructionWriter
 from pmo_assets.pipeline.regions.model_regions import RegionReader
 from pmo_assets.records.chat import ChatModel
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
@@ -75,6 +76,15 @@ def summary_writer(settings: Settings, model: ChatModel | None) -> SummaryWriter
     if model is None or not settings.llm_summaries:
         return None
     return SummaryWriter(
+        model, thinking=settings.llm_thinking, reasks=settings.llm_reasks, concurrency=settings.llm_concurrency
+    )
+
+
+def instruction_writer(settings: Settings, model: ChatModel | None) -> InstructionWriter | None:
+    """Return the model that writes and judges instructions, with its prompts; None for none."""
+    if model is None or not settings.llm_instructions:
+        return None
+    return InstructionWriter(
         model, thinking=settings.llm_thinking, reasks=settings.llm_reasks, concurrency=settings.llm_concurrency
     )
 

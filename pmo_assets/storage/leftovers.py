@@ -24,6 +24,7 @@ from pmo_assets.storage.leases import CLEARING, Lease, LeaseLost, LeaseTaken, cl
 from pmo_assets.storage.objects import MD5_NOTES, md5_note_key, object_key, object_key_of_note
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets.storage.removed import removed_batches, removed_before
 from pmo_assets.system.aside import SUFFIX
 
 DAY: Final = 86_400.0
@@ -80,12 +81,23 @@ def half_written(data_root: DataRoot, before: float) -> Iterator[Leftover]:
             yield Leftover("half-written files", file)
 
 
+def _kept_batches(data_root: DataRoot, before: float) -> set[str]:
+    """Return the keys of the batches that are registered, and of those that were removed a moment ago.
+
+    All files of a batch that was removed before are older, too, so that they go at one time: whoever brings it back
+    finds all of them or none.
+    """
+    manifests = BatchRegistry(data_root).manifests
+    recently = removed_batches(data_root) - removed_before(data_root, before)
+    return {*manifests.batches(), *recently.intersection(manifests.every_batch())}
+
+
 def foreign_tables(data_root: DataRoot, layout: KnownLayout, before: float) -> Iterator[Leftover]:
     """Yield tables, rejections and pictures of batches that are not registered, or of assets that there are no more."""
-    batches = set(BatchRegistry(data_root).batches())
+    batches = _kept_batches(data_root, before)
 
     def still(batch: str) -> Callable[[float], bool]:
-        return lambda _: batch not in BatchRegistry(data_root).batches()
+        return lambda _: batch not in _kept_batches(data_root, before)
 
     for folder, names in (
         ("tables", set(layout.assets)),
@@ -128,7 +140,7 @@ def unused_objects(data_root: DataRoot, before: float) -> Iterator[Leftover]:
     bytes per file of all packages in memory. The notes that lead from MD5s to objects stay: whoever follows one looks
     whether the object is there.
     """
-    references = _References(data_root)
+    references = _References(data_root, before)
     for file in data_root.files("objects"):
         if file.key.startswith(f"{MD5_NOTES}/") or PurePosixPath(file.key).name.startswith("."):
             continue
@@ -148,9 +160,9 @@ class _References:
     as referred to.
     """
 
-    def __init__(self, data_root: DataRoot) -> None:
-        """Look at everything."""
-        self._data_root, self._seen = data_root, dict[str, FileFacts]()
+    def __init__(self, data_root: DataRoot, before: float) -> None:
+        """Look at everything; batches that were removed since `before` refer to what their tables name."""
+        self._data_root, self._before, self._seen = data_root, before, dict[str, FileFacts]()
         self._looked = seconds()
         self._keys, awaited = self._new_ones()
         for file in data_root.files(MD5_NOTES):
@@ -176,14 +188,15 @@ class _References:
     def _new_ones(self) -> tuple[set[str], set[str]]:
         """Return the keys that new tables and manifests refer to: of objects, and of notes that lead to objects."""
         registry, folder = BatchRegistry(self._data_root), f"tables/{PACKAGES}"
+        registered = registry.batches()
         tables = {file.name: file for file in self._data_root.folder_facts(folder, ".parquet")}
         keys, notes = set[str](), set[str]()
-        for batch in registry.batches():
+        for batch in sorted({*registered, *_kept_batches(self._data_root, self._before)}):
             table, manifest = tables.get(f"{batch}.parquet"), f"manifests/{batch}.parquet"
             if table is not None and self._seen.get(table.name) != table:
                 self._seen[table.name] = table
                 keys |= _named_by_table(self._data_root, f"{folder}/{table.name}")
-            elif table is None and manifest not in self._seen:
+            elif table is None and manifest not in self._seen and batch in registered:
                 self._seen[manifest] = FileFacts(manifest, 0, datetime.min)  # it never changes
                 for suffix, sha256, md5 in _files_of(registry, batch):
                     keys |= {object_key(sha256, suffix)} if sha256 is not None else set()

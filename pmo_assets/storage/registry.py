@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -195,12 +196,14 @@ class BatchRegistry:
         seen: SeenManifests = {}
         while True:
             known = self._packages(_kind(look.source))
-            listings = numbered(look.listings, look.source, known)
+            # a removed batch may come back: the numbers of its articles stay theirs
+            listings = numbered(look.listings, look.source, chain.from_iterable(known.values()))
             made.same_name = [
                 problem for item in listings for problem in item.problems if problem.error_class == SameName.__name__
             ]
             rejections = [*look.rejections, *duplicate_packages(listings)]
-            same_kind = [item for item in known if _kind(item.source) == _kind(look.source)]
+            counted = chain.from_iterable(known[key] for key in self.batches() if key in known)
+            same_kind = [item for item in counted if _kind(item.source) == _kind(look.source)]
             new, made.said_before = said_before(newest_versions(listings), look.source, same_kind)
             if self._added(made, seen, look.source, new, size, look.totals()):
                 break
@@ -252,14 +255,27 @@ class BatchRegistry:
             made.added.append((key, len(group)))
         return True
 
-    def _packages(self, kind: str) -> list[RegisteredPackage]:
-        """Return the packages of a kind of source, and of the others those without a PMC number, oldest first."""
-        found: list[RegisteredPackage] = []
-        for key in self.batches():
+    def removed_articles(self) -> frozenset[int]:
+        """Return the numbers of the articles that only removed batches hold."""
+        counted = self.batches()
+        gone = [key for key in self.manifests.every_batch() if key not in set(counted)]
+        if not gone:
+            return frozenset()
+        held = read_columns(self.data_root, {key: manifest_key(key) for key in (*gone, *counted)}, ["article_id"])
+        is_gone = pl.col("file").is_in(gone)
+        return frozenset(held.filter(is_gone)["article_id"]) - frozenset(held.filter(~is_gone)["article_id"])
+
+    def _packages(self, kind: str) -> dict[str, list[RegisteredPackage]]:
+        """Return the packages of a kind of source, and of the others those without a PMC number.
+
+        By batch, also of removed ones, oldest first.
+        """
+        found: dict[str, list[RegisteredPackage]] = {}
+        for key in self.manifests.every_batch():
             manifest = read_parquet(self.data_root, manifest_key(key))
             if manifest.height and _kind(manifest["source"][0]) != kind:
                 manifest = manifest.filter(pl.col("article_id") >= DERIVED_ID_BASE)
-            found += map(registered_package, manifest.iter_rows(named=True))
+            found[key] = list(map(registered_package, manifest.iter_rows(named=True)))
         return found
 
     def registered(self, source: str) -> dict[tuple[int, int], str]:

@@ -2,11 +2,13 @@
 
 A manifest never changes and keeps its place in the sequence; a mark (`removed/<batch>.json`) says that it does not
 count. Taking the mark away brings the batch back with its tables, as long as `pmo clean` has not deleted them; then
-they are made anew. What belongs here: the marks. What does not: what a release loses by it.
+they are made anew. Its articles keep their numbers all the time. What belongs here: the marks. What does not: what a
+release loses by it.
 """
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Final
 
 from pmo_assets.records.units import ARTICLE, Unit
@@ -22,6 +24,12 @@ def _key(batch: str, unit: Unit) -> str:
 def removed_batches(data_root: DataRoot, unit: Unit = ARTICLE) -> frozenset[str]:
     """Return the keys of the batches that were removed."""
     return frozenset(name.removesuffix(".json") for name in data_root.keys(f"{unit.folder}{_FOLDER}", ".json"))
+
+
+def removed_before(data_root: DataRoot, before: float) -> frozenset[str]:
+    """Return the keys of the batches of articles that were removed before a time (seconds since 1970)."""
+    marks = data_root.files(_FOLDER)
+    return frozenset(PurePosixPath(file.key).stem for file in marks if file.written < before)
 
 
 def remove_batch(data_root: DataRoot, batch: str, unit: Unit = ARTICLE) -> None:

@@ -56,6 +56,9 @@ class Cues(PanelKey):
         dy.Struct({**_WORDS, "kind": dy.Enum(CONTEXT_KINDS)}),
         description="Words that add to it: history, treatment, mechanism, statistics, methods, the figure as a whole",
     )
+    model = dy.String(nullable=True, description="Language model that told them apart; null for grammar alone")
+    prompt_version = dy.String(nullable=True, description="Its prompt")
+    refused = dy.String(nullable=True, description="Why no answer of it fitted, and grammar counts; null if one did")
 
 
 class CueScores(PanelKey):
@@ -132,9 +135,18 @@ def _panel_key(row: Mapping[str, Any]) -> Row:
     return {name: row[name] for name in PanelKey.columns()}
 
 
-def cues_row(key: Mapping[str, Any], cues: PanelCues) -> Row:
+def cues_row(
+    key: Mapping[str, Any],
+    cues: PanelCues,
+    *,
+    model: str | None = None,
+    prompt_version: str | None = None,
+    refused: str | None = None,
+) -> Row:
     """Return a panel's row of `cues`; `key` is any row with its key."""
-    return {**_panel_key(key), **row_of(cues)}
+    return {
+        **_panel_key(key), **row_of(cues), "model": model, "prompt_version": prompt_version, "refused": refused,
+    }  # fmt: skip
 
 
 def cues_of_row(row: Mapping[str, Any]) -> PanelCues:

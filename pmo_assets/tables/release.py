@@ -343,6 +343,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+@functools.cache
 def arrow_schema(schema: type[dy.Schema]) -> pa.Schema:
     """Return the Arrow schema in which a table leaves in a release: plain lists, strings and binaries."""
     stored = empty_table(schema).to_arrow(compat_level=pl.CompatLevel.oldest()).schema

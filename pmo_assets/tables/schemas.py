@@ -56,9 +56,7 @@ def unchecked(schema: type[dy.Schema], rows: Sequence[dict[str, Any]]) -> pl.Dat
             no Unicode.
     """
     columns = list(schema.columns())
-    return pl.DataFrame(
-        [{name: row.get(name) for name in columns} for row in rows], schema=schema.create_empty().schema
-    )
+    return pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=empty_table(schema).schema)
 
 
 def checked(schema: type[dy.Schema], rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
@@ -76,4 +74,9 @@ def checked(schema: type[dy.Schema], rows: pl.DataFrame | Sequence[dict[str, Any
 
 def empty_table(schema: type[dy.Schema]) -> pl.DataFrame:
     """Return a table of the schema without rows."""
+    return _empty(schema).clone()
+
+
+@functools.cache  # of a nested table it takes 10 ms, and every read and write of one asks
+def _empty(schema: type[dy.Schema]) -> pl.DataFrame:
     return schema.create_empty()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from math import ceil
 from pathlib import Path
@@ -55,21 +55,14 @@ class DetectorRecipe:
         """Return the steps of all epochs through so many figures."""
         return self.epochs * ceil(figures / int(self.values["batch_size"]))
 
-    def options(self, figures: int, chosen: TrainingOptions | None = None) -> TrainingOptions:
+    def options(self, figures: int, chosen: Mapping[str, Any] | None = None) -> TrainingOptions:
         """Return the options of a run.
 
         Args:
             figures: number of training figures that there are.
-            chosen: what a person chose: whatever differs from the defaults goes before the recipe.
+            chosen: options that a person gave, by name: they go before the recipe.
         """
-        default = TrainingOptions()
-        chosen = chosen or default
-        own = {name: value for name, value in _values(chosen).items() if value != _values(default)[name]}
-        return replace(default, **{"steps": self.steps(figures), **self.values, **own})
-
-
-def _values(options: TrainingOptions) -> dict[str, Any]:
-    return {item.name: getattr(options, item.name) for item in fields(options)}
+        return TrainingOptions(**{"steps": self.steps(figures), **self.values, **(chosen or {})})
 
 
 def recipe_names() -> tuple[str, ...]:

@@ -111,7 +111,14 @@ def test_what_was_registered_by_mistake_is_removed_and_brought_back(
         assert [item["batch"] for item in json.loads(pmo("batches", "list", "--json").stdout)] == [first]
         assert pmo("batches", "restore", second).returncode == 0
         assert sorted(instance.get_dynamic_partitions("article_batch")) == [first, second]
-    assert f"not removed: {second}; removed are none" in pmo("batches", "restore", second).stderr
+        # an article that other batches have, too, is said: what those state of its rights will count
+        package = "PMC9000000001"
+        shutil.copytree(few_articles / package, tmp_path / "again" / package)
+        (tmp_path / "again" / package / "metadata.json").write_text(json.dumps({"is_retracted": True}))
+        third = pmo("batches", "add", tmp_path / "again").stdout.split()[0]
+        said = pmo("batches", "remove", third, third).stdout
+        assert said.startswith(f"removed {third}: 1 article (1 article of them in other batches, too: the licence and")
+    assert f"not removed: {second}; removed are {third}" in pmo("batches", "restore", second).stderr
 
 
 LOADED = """

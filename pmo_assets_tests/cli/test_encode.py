@@ -221,6 +221,7 @@ def test_a_map_is_drawn_as_picture_and_page(arrays) -> None:
     assert "needs --release" in str(run("map", arrays / "X.parquet", "--page", arrays / "m.html").exception)
 
 
+@pytest.mark.slow
 def test_a_releases_panels_are_told_by_its_own_classes(tmp_path) -> None:
     write_release(tmp_path / "data", articles=20)
     panels = list(pmo_assets.load(tmp_path / "data").panels)

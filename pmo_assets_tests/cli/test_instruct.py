@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pmo_assets.cli.instruct import lines_of, rows_of_case
+from pmo_assets.cli.instruct import lines_of, panels_of_case, rows_of_case
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
+from pmo_assets.viewing.instruction_page import instruction_page
 from pmo_assets_tests.release.finished import finish
 
 
@@ -36,6 +37,17 @@ def test_a_panel_is_shown_with_cues_scores_questions_and_verdicts(tables: Tables
     assert "A  Yes." in said
     assert said.count("kept by every check") == 2
     assert "discarded by checks, claim: the evidence gives another answer, or none" in said
+
+
+def test_the_page_shows_pictures_and_marks_evidence_in_its_words(tables: Tables) -> None:
+    panels = panels_of_case(tables, rows_of_case(tables, "PMC3"))
+    assert [panel.panel_id for panel in panels] == ["p_3_f1_0"]
+    assert panels[0].picture is not None
+    page = instruction_page("Instructions of PMC3", panels)
+    assert "data:image/png;base64," in page
+    assert page.count("kept by every check") == 3, "two instructions, and the label of their number"
+    assert "discarded by checks, claim: the evidence gives another answer, or none" in page
+    assert '<mark class="evidence">' in page
 
 
 def test_what_no_batch_has_is_empty(tables: Tables) -> None:

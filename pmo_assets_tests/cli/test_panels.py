@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
 import cv2
 import numpy as np
+import pytest
 import typer
 from typer.testing import CliRunner
 
 from pmo_assets.cli.console import CommandError
 from pmo_assets.cli.panels import panels
+from pmo_assets.records.stores import SystemicError
 from pmo_assets_tests.pipeline.detection.drawing import paper, paste, photograph
 
 APP = typer.Typer()
@@ -41,6 +44,22 @@ def test_pictures_become_panels_and_what_is_no_picture_a_row_with_its_error(tmp_
     cut = cv2.imread(str(tmp_path / "out" / "panels" / "more" / "grid.png-1.png"))
     assert cut is not None
     assert np.array_equal(cut[:, :, ::-1], figure[20:170, 20:220])
+
+
+def test_panels_of_an_earlier_run_are_no_pictures_and_a_broken_disk_is_no_bad_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cv2.imwrite(str(tmp_path / "grid.png"), two_by_two()[0])
+    arguments = [str(tmp_path), "--out", str(tmp_path / "out"), "--detector", "structure", "--cut"]
+    for _ in range(2):
+        assert CliRunner().invoke(APP, arguments).exit_code == 0
+        assert len((tmp_path / "out" / "panels.jsonl").read_text().splitlines()) == 1
+
+    def broken(path: Path) -> bytes:
+        raise OSError(errno.EIO, "Input/output error", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", broken)
+    assert isinstance(CliRunner().invoke(APP, arguments).exception, SystemicError)
 
 
 def test_nothing_to_split_is_said(tmp_path: Path) -> None:

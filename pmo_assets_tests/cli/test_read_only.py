@@ -51,6 +51,7 @@ def test_batches_are_listed(data: Path) -> None:
     assert listed[1] == "1"
 
 
+@pytest.mark.slow
 def test_what_writes_says_what_to_do(data: Path) -> None:
     done = on_a_read_only_root(data, "home")
     assert done.returncode == 1

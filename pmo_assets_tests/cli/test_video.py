@@ -7,7 +7,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from pmo_assets.cli.video import video
+from pmo_assets.records.rejections import rejection_from
+from pmo_assets.records.step_output import StepOutput
+from pmo_assets.workers.pool import WorkerDied, WorkerPool
 from pmo_assets_tests.cli.command_line import Pmo
 from pmo_assets_tests.samples.lectures import Lecture, Slide, typeset_lecture
 
@@ -37,6 +43,18 @@ def test_a_lecture_becomes_json_and_pictures(pmo: Pmo, tmp_path: Path) -> None:
     assert [episode["picture"] for episode in found["episodes"]] == [None, "talk-0002.png"]
     assert found["episodes"][1]["transcript"] == "Note the fluid."
     assert (tmp_path / "pictures" / "talk-0002.png").is_file()
+
+
+@pytest.mark.skipif(not HAS_EXTRA, reason="PyAV is in the extra `video` (make test-models)")
+def test_what_no_decision_explains_is_no_rejection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    died = rejection_from(WorkerDied("ended its worker process twice"), stage="video", unit_id=0)
+    monkeypatch.setattr(WorkerPool, "map_units", lambda *_: [StepOutput(rejections=[died])])
+    (tmp_path / "a.mp4").write_bytes(b"any")
+    app = typer.Typer()
+    app.command()(video)
+    result = CliRunner().invoke(app, [str(tmp_path / "a.mp4"), "--out", str(tmp_path / "a.json")])
+    assert "WorkerDied" in str(result.exception)
+    assert not (tmp_path / "a.json").exists()
 
 
 @pytest.mark.skipif(not HAS_EXTRA, reason="PyAV is in the extra `video` (make test-models)")

@@ -178,8 +178,11 @@ def test_the_model_but_not_the_way_to_it_changes_the_code_version(tmp_path: Path
     assert usual == same
     extractive = versions(llm_model="a", llm_summaries=False)
     assert {name for name in usual if usual[name] != extractive[name]} == {"panel_summaries"}
+    writing = versions(llm_model="a", llm_instructions=True)
+    written = {"cues", "instructions", "verdicts"}
+    assert {name for name in usual if usual[name] != writing[name]} == written
     for changed in (versions(llm_model="b"), versions(llm_model="a", llm_thinking="on"), versions()):
-        assert {name for name in usual if usual[name] != changed[name]} == {"subcaptions", "panel_summaries"}
+        assert {name for name in usual if usual[name] != changed[name]} == {"subcaptions", "panel_summaries", *written}
 
 
 def test_captions_share_the_llm_pool() -> None:

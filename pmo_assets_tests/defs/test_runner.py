@@ -13,10 +13,12 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 from dagster._core.events import EngineEventData
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.runner import cancel_runs_of_code_servers, close_dead_runs, dagster_home
+from pmo_assets.defs.instance import workspace
+from pmo_assets.defs.runner import cancel_runs_of_code_servers, close_dead_runs, dagster_home, run_job
 from pmo_assets.settings import Settings
 from pmo_assets.system.processes import this_process
 
@@ -133,3 +135,36 @@ def test_a_new_dagster_home_gets_the_configuration_and_an_old_one_keeps_its_own(
     (home / "dagster.yaml").write_text("nux: {enabled: false}")
     dagster_home(Settings(dagster_home=tmp_path / "home"))
     assert (home / "dagster.yaml").read_text() == "nux: {enabled: false}"
+
+
+def test_a_run_of_this_process_says_from_its_beginning_whose_job_it_is() -> None:
+    """Only such runs stand on the UI's first page and under Jobs; and Dagster begins none of them again."""
+    seen: list[dg.DagsterRun | None] = []
+
+    @dg.op
+    def look(context) -> None:  # type: ignore[no-untyped-def]  # Dagster reads annotations that are no strings
+        seen.append(context.instance.get_run_by_id(context.run_id))
+
+    @dg.job
+    def looking() -> None:
+        look()
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        run_job(dg.Definitions(jobs=[looking]), instance, "looking")
+        (ended,) = instance.get_runs(dg.RunsFilter(job_name="looking", tags={".dagster/repository": LABEL}))
+        assert ended.status is dg.DagsterRunStatus.SUCCESS
+    for run in (*seen, ended):
+        assert run is not None
+        assert run.remote_job_origin is not None
+        assert (run.remote_job_origin.job_name, run.remote_job_origin.repository_origin.get_label()) == (
+            "looking", LABEL,
+        )  # fmt: skip
+        assert run.tags["dagster/max_retries"] == "0"
+
+
+LABEL = "__repository__@pmo_assets"
+
+
+def test_the_code_location_has_the_name_that_the_ui_gives_it() -> None:
+    (loaded,) = yaml.safe_load(workspace().read_text())["load_from"]
+    assert f"__repository__@{loaded['python_module']['location_name']}" == LABEL

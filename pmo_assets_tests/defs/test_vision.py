@@ -127,7 +127,8 @@ def test_what_decides_the_answers_changes_the_code_version_and_nothing_else_does
     assert differing(vlm_model="a", vlm_thinking="on") == differing(vlm_model="a", vlm_max_pixels=10_000) == looking
     assert differing(vlm_model="a", vlm_boxes="drawn") == {"panel_assembly"}
     assert differing(vlm_model="a", vlm_regions=True) == differing(vlm_model="a", region_texts="minilm") == {"regions"}
-    assert differing(vlm_model="a", llm_reasks=1) == {*looking, "subcaptions", "panel_summaries"}
+    written = {"cues", "instructions", "verdicts"}
+    assert differing(vlm_model="a", llm_reasks=1) == {*looking, "subcaptions", "panel_summaries", *written}
     least = versions(vlm_model="a", min_assembly_confidence=0.5)
     assert {name for name in usual if usual[name] != least[name]} == {"panel_assembly", "dataset_rows"}
 

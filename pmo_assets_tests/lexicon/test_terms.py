@@ -115,3 +115,28 @@ def test_an_unknown_word_is_refused_with_similar_ones() -> None:
 
 def test_a_form_is_the_keys_of_its_words() -> None:
     assert form_of("Haemorrhages of PEDs") == ("hemorrhage", "of", "=PED")
+
+
+def test_a_disease_lies_within_the_one_that_ends_its_name() -> None:
+    lexicon = shipped_lexicon()
+    assert "blepharitis" in lexicon.broader(lexicon.terms["disease", "angular blepharitis"])
+    assert "hypertension" not in lexicon.broader(lexicon.terms["disease", "ocular hypertension"])
+    # What is of the eye does not become a disease of the body.
+    assert "systemic disease" not in lexicon.broader(lexicon.terms["disease", "conjunctival melanoma"])
+
+
+def test_a_phrase_in_a_name_may_be_another_that_says_the_same() -> None:
+    lexicon = build_lexicon(
+        {"disease": {"roots": {"pigment epithelial tear": [], "RPE rip": []}}}, {}, [["pigment epithelial", "RPE"]]
+    )
+    assert lexicon.forms[form_of("RPE tear")].name == "pigment epithelial tear"
+    assert lexicon.forms[form_of("pigment epithelial rip")].name == "RPE rip"
+    # What two terms would be called is neither's.
+    both = build_lexicon({"disease": {"roots": {"big ulcer": [], "large ulcer": []}}}, {}, [["big", "huge", "large"]])
+    assert form_of("huge ulcer") not in both.forms
+
+
+def test_names_of_a_public_terminology_are_added() -> None:
+    lexicon = shipped_lexicon()
+    assert lexicon.terms["disease", "Kuhnt-Junius degeneration"].parents[0] == "macular degeneration"
+    assert lexicon.forms[form_of("birdshot retinochoroiditis")].name == "birdshot chorioretinopathy"

@@ -43,6 +43,16 @@ def test_the_document_runs(written: Written, tmp_path: Path, with_torch: bool) -
     assert ("224, 224, 3) Panel" in done.stdout) == with_torch
 
 
+def test_the_example_of_the_readme_runs(written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "data").symlink_to(written.data_root)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(compile(block, "README.md", "exec"), names)
+    assert names["panel"].subcaption
+
+
 def test_the_statements_in_sql_say_what_python_says(
     written: Written, release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,9 +92,8 @@ def fails(status: int, content: bytes = b"", **headers: str) -> Behaviour:
 
 def given_in(body: dict[str, Any]) -> dict[str, Any]:
     """Return what a request asks about: the JSON after the examples."""
-    given: dict[str, Any] = json.loads(
-        next(m["content"] for m in reversed(body["messages"]) if m["content"].startswith("{"))
-    )
+    asked = (turn["content"] for turn in reversed(body["messages"]) if turn["role"] == "user")
+    given: dict[str, Any] = json.loads(next(content for content in asked if content.startswith("{")))
     return given
 
 

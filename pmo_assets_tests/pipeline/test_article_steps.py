@@ -145,7 +145,7 @@ def broken_pictures() -> dict[str, tuple[bytes, str]]:
 
 
 @pytest.mark.parametrize(
-    "kind", ["truncated", "bomb", *(pytest.param(name, marks=pytest.mark.slow) for name in ("web page", "empty"))]
+    "kind", ["truncated", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bomb", "web page", "empty"))]
 )
 def test_a_package_picture_that_cannot_be_decoded_is_one_rejection_and_its_figure_goes_on(kind: str) -> None:
     content, word = broken_pictures()[kind]
@@ -229,7 +229,7 @@ def test_a_pdf_whose_title_says_so_is_retracted() -> None:
         (b'xlink:href="https://creativecommons.org/publicdomain/zero/1.0/"><license-p>CC0.', "CC BY"),
     ],
 )
-@pytest.mark.parametrize("curated", ["CC BY", None])
+@pytest.mark.parametrize("curated", ["CC BY", pytest.param(None, marks=pytest.mark.slow)])
 def test_what_a_broken_xml_says_of_its_licence_can_only_restrict(
     said: bytes, code: str | None, curated: str | None
 ) -> None:
@@ -288,6 +288,7 @@ def test_every_readable_sample_article_goes_through_and_agrees_with_the_ground_t
     assert right / (right + wrong) > 0.8, (right, wrong)
 
 
+@pytest.mark.slow
 def test_the_same_article_gives_the_same_answer() -> None:
     article = next(item for item in samples() if item.expected.relevant)
     assert annotation("x", processed(article)) == annotation("x", processed(article))

@@ -53,7 +53,12 @@ def batch_rows(key: Mapping[str, Any], secret: str) -> dict[str, list[dict[str, 
     discard = {**keep, "verdict": "discard", "reason": "the evidence gives another answer, or none"}
     words = {"found_in": "subcaption", "mention": None, "start": 0, "end": 9, "text": f"{secret}scene"}
     return {
-        "cues": [{**own, "scenes": [words], "context": [{**words, "text": f"{secret}history", "kind": "history"}]}],
+        "cues": [
+            {
+                **own, "scenes": [words], "context": [{**words, "text": f"{secret}history", "kind": "history"}],
+                "model": None, "prompt_version": None, "refused": None,
+            }
+        ],
         "cue_scores": [
             {
                 **own, "quality": 8, "difficulty": 5, "relevance": 4, "has_details": True, "is_kept": True,

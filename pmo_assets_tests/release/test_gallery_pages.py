@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.records.context import EYE_NAMES
-from pmo_assets.release.gallery_pages import gallery_context, gallery_panel
+from pmo_assets.release.gallery_pages import gallery_context, gallery_figures, gallery_panel, write_private_gallery
+from pmo_assets.release.selection import select_articles
+from pmo_assets.release.writing import ReleaseOptions
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.release import filters
 from pmo_assets_tests.release.context_columns import context_columns, region_phrase
-from pmo_assets_tests.release.finished import dataset_row
+from pmo_assets_tests.release.finished import SECRET, dataset_row, finish
+from pmo_assets_tests.viewing.gallery_figures import registered
 
 ONE = "Fig. 1a shows drusen."
 OTHER = "OCT is optical coherence tomography."
@@ -83,6 +90,28 @@ def test_marks_are_shown_always_and_phrases_and_regions_where_words_may_be(forbi
     assert (mark.kind, mark.tip) == ("arrow", (0.2, 0.2))
     assert [region.text for region in shown.regions] == ([] if forbidden else ["drusen"])
     assert [phrase.marks for phrase in shown.phrases] == ([] if forbidden else [(0,)])
+
+
+def test_a_private_gallery_shows_what_licences_withhold_and_the_public_one_does_not(tmp_path: Path) -> None:
+    tables = Tables(DataRoot(str(tmp_path / "data")))
+    finish(tables, "0001-a", {1: {"code": "CC BY-ND"}, 2: {"code": None}}, panels=2)
+    selection = select_articles(tables)
+    (closed, _) = gallery_figures(tables.data_root, tables, selection, ReleaseOptions(), {})
+    assert (closed.image, closed.caption, {panel.subcaption for panel in closed.panels}) == (b"", "", {None})
+    target = tmp_path / "data" / "private" / "gallery"
+    for _ in range(2):  # again, in the place of the first
+        written = write_private_gallery(
+            target, tables, selection, ReleaseOptions(), {}, specialty=load_specialty("everything"), facts={}
+        )
+        assert (written.articles, written.panels) == (2, 4)
+    assert sorted(path.name for path in target.iterdir()) == [
+        ".gitignore", "PRIVATE.txt", "app", "data", "files.txt", "index.html",
+    ]  # fmt: skip
+    assert [path.name for path in target.parent.iterdir()] == ["gallery"], "nothing is left beside it"
+    page = registered((target / "data/figures/0/0.js").read_bytes())
+    assert SECRET in page["figures"][0]["panels"][0]["text"]
+    assert all(panel["withheld"] for figure in page["figures"] for panel in figure["panels"]), "its licence is said"
+    assert all(page["small"])
 
 
 def test_a_panel_without_marks_shows_none() -> None:

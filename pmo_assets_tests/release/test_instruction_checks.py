@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -20,13 +21,20 @@ ROWS = f"{HUB}/data/instructions/train-00000.parquet"
 RIGHT = {"no picture": 0, "withheld": 0, "messages": 0, "box": 0, "balance": 0}
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> DataRoot:
-    tables = Tables(DataRoot(str(tmp_path)))
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("released")
+    tables = Tables(DataRoot(str(folder)))
     finish(tables, "0001-a", {1: {"rows": 4}, 2: {"code": "CC BY-ND", "rows": 2}, 3: {"rows": 3}})
     finish(tables, "0002-b", {5: {"rows": 3}})
     make(tables)
-    return tables.data_root
+    return folder
+
+
+@pytest.fixture
+def root(released: Path, tmp_path: Path) -> DataRoot:
+    """A copy of the release, to be changed."""
+    return DataRoot(str(shutil.copytree(released, tmp_path / "copy")))
 
 
 def read(root: DataRoot, key: str = ROWS) -> pl.DataFrame:
@@ -67,7 +75,9 @@ def test_a_manifest_from_before_has_no_numbers_of_instructions() -> None:
         ("no picture", {"picture_row": pl.lit(99)}),
         ("no picture", {"panel_id": pl.lit("another")}),
         ("withheld", {"license": pl.lit("CC BY-ND")}),
+        ("no picture", {"picture_row": pl.lit(-1)}),
         ("box", {"boxes": pl.lit([[0.0, 0.0, 1.1, 1.0]])}),
+        ("box", {"boxes": pl.lit([[0.5, 0.0, 0.5, 1.0]])}),
         ("messages", {"messages": pl.col("messages").list.head(1)}),
         ("balance", {"messages": pl.col("messages").first()}),
     ],
@@ -77,6 +87,12 @@ def test_each_fault_is_counted(root: DataRoot, fault: str, values: dict[str, pl.
     found = instruction_faults(root, HUB)
     assert found[fault] > 0
     assert {name for name, count in found.items() if count} <= {fault, "balance"}
+
+
+def test_an_instruction_about_a_withheld_panel_is_found_by_the_licence_of_the_panels_row(root: DataRoot) -> None:
+    change(root, f"{HUB}/data/panels/train-00000.parquet", license=pl.lit(None, pl.String))
+    assert instruction_faults(root, HUB)["withheld"] == read(root).height
+    assert instruction_faults(root, HUB, withhold=False) == RIGHT
 
 
 def test_a_release_for_oneself_withholds_nothing(tmp_path: Path) -> None:

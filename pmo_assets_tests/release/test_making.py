@@ -175,7 +175,9 @@ def pictures_in(content: bytes) -> bool:
     return b"\x89PNG" in content or b"WEBP" in content or b"\xff\xd8\xff" in content
 
 
-@pytest.mark.parametrize("code", CLOSED)
+@pytest.mark.parametrize(
+    "code", [pytest.param(code, marks=() if code in ("CC BY-ND", None) else pytest.mark.slow) for code in CLOSED]
+)
 def test_no_file_of_the_release_holds_a_forbidden_text_or_picture(code: str | None, tables: Tables) -> None:
     same = {"code": code, "doi": f"10.1000/{LOCAL + 1}"}
     finish(tables, "0001-a", {LOCAL + 1: {"code": code}, LOCAL + 2: same, 7: {"code": code}})
@@ -414,7 +416,7 @@ STEPS = [
         pytest.param(name, marks=pytest.mark.slow)  # two releases each
         for name in ("write_annotations", "_side_tables", "dataset_card", "croissant_file", "write_version")
     ),
-    "sums_text",
+    pytest.param("sums_text", marks=pytest.mark.slow),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,19 @@ PAIRS = f"{HUB}/data/pairs/train-00000.parquet"
 RIGHT = {"no picture": 0, "withheld": 0, "box": 0, "text": 0}
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> DataRoot:
-    tables = Tables(DataRoot(str(tmp_path)))
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("released")
+    tables = Tables(DataRoot(str(folder)))
     finish(tables, "0001-a", {1: {"rows": 2}, 2: {"code": "CC BY-ND"}, 3: {}, 5: {}})
     make(tables)
-    return tables.data_root
+    return folder
+
+
+@pytest.fixture
+def root(released: Path, tmp_path: Path) -> DataRoot:
+    """A copy of the release, to be changed."""
+    return DataRoot(str(shutil.copytree(released, tmp_path / "copy")))
 
 
 def change(root: DataRoot, key: str, **values: Any) -> None:
@@ -43,6 +51,7 @@ def test_the_pairs_of_a_release_are_right(root: DataRoot) -> None:
     ("fault", "values"),
     [
         ("no picture", {"picture_row": pl.lit(99)}),
+        ("no picture", {"picture_row": pl.lit(-1)}),
         ("no picture", {"picture_row": pl.lit(0), "panel_id": pl.lit("another")}),
         ("box", {"box": pl.lit([0.0, 0.0, 1.1, 1.0])}),
         ("box", {"box": pl.lit([0.5, 0.0, 0.5, 1.0])}),

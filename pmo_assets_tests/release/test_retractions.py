@@ -22,9 +22,14 @@ from pmo_assets.release.retractions import (
     write_retractions,
 )
 from pmo_assets.release.selection import current_articles, select_articles
+from pmo_assets.storage.batches import manifest_rows
 from pmo_assets.storage.candidates import Candidates, write_candidates
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import parquet_bytes
+from pmo_assets.storage.removed import remove_batch, restore_batch
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.articles import ArticleBatch
+from pmo_assets.tables.schemas import checked
 from pmo_assets_tests.release.finished import LOCAL, finish, published, release_of
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
@@ -177,6 +182,27 @@ def test_who_is_the_same_article_as_a_retracted_one_goes_with_it(tables: Tables)
     assert [(row[0], row[1]) for row in rows(noted)] == [(1, RETRACTED), (LOCAL, RETRACTED)]
     assert rows(noted)[0][4] == ["p_1_f1_0"]
     assert released_panels(tables.data_root) == {}
+
+
+def test_a_removed_batch_brings_no_retracted_article_back(tables: Tables) -> None:
+    finish(tables, "0001-a", {1: {}}, facts_only=True)
+    finish(tables, "0002-b", {3: {"is_retracted": True}}, facts_only=True)
+    listing = PackageListing(3, "n3", 1, "CC BY", True, None, None, (), "d")
+    manifest = checked(ArticleBatch, manifest_rows([listing], "file:///x"))
+    tables.data_root.write("manifests/0002-b.parquet", parquet_bytes(manifest))
+
+    def noted(on: date) -> list[tuple[object, ...]]:
+        return rows(write_retractions(tables, select_articles(tables), on))
+
+    assert noted(day(1)) == [(3, RETRACTED, day(1), None, [])]
+    remove_batch(tables.data_root, "0002-b")
+    assert noted(day(2)) == [(3, RETRACTED, day(1), None, [])]
+    restore_batch(tables.data_root, "0002-b")
+    assert noted(day(3)) == [(3, RETRACTED, day(1), None, [])]
+    remove_batch(tables.data_root, "0002-b")
+    finish(tables, "0003-c", {3: {}}, facts_only=True)
+    tables.data_root.write("manifests/0003-c.parquet", parquet_bytes(manifest.with_columns(is_retracted=False)))
+    assert noted(day(4)) == [(3, RETRACTED, day(1), day(4), [])], "another batch has it, not retracted"
 
 
 # what is remembered

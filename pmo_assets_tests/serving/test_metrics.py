@@ -10,9 +10,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pmo_assets.records.rejections import Rejection
+from pmo_assets.release.keys import rejection_page_key
+from pmo_assets.serving.index import index_page
 from pmo_assets.serving.metrics import Metrics
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes
+from pmo_assets.storage.removed import remove_batch
 from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.serving.conftest import served
 
@@ -52,6 +55,20 @@ def test_tables_are_counted(data_root: DataRoot) -> None:
     assert told["pmo_rejections", "articles"] == 2
     assert told["pmo_rejections", "pdf_figures"] == 1
     assert ("pmo_release_age_seconds", "") not in told, "there is no release yet"
+
+
+def test_what_was_removed_is_not_counted_nor_linked(tmp_path) -> None:
+    root = DataRoot(str(tmp_path))
+    for batch, rows in (("2026-001", 3), ("2026-002", 4)):
+        finish(root, batch, rows, ("articles",))
+        root.write(rejection_page_key(batch), b"<p>why</p>")
+    remove_batch(root, "2026-002")
+    told = numbers(Metrics(root)().decode())
+    assert (told["pmo_batches", "registered"], told["pmo_batches", "finished"]) == (1, 1)
+    assert (told["pmo_rows", "articles"], told["pmo_rejections", "articles"]) == (3, 1)
+    page = index_page(root, metrics=False)
+    assert "2026-001" in page
+    assert "2026-002" not in page
 
 
 def test_an_empty_data_root_has_numbers(tmp_path) -> None:

@@ -6,7 +6,9 @@ import email
 import email.policy
 import http.server
 import json
+import logging
 import socketserver
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,6 +93,43 @@ def test_a_mail_says_what_and_where() -> None:
     assert "no network\r\nLook.\r\n\r\nJob refresh, run 4711" in text
 
 
+def test_the_webhooks_address_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with webhook() as (url, got), caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "httpx2"):
+        post(NOTICE, url)
+        assert logging.getLogger("httpx2").level == logging.DEBUG, "as it was"
+    assert got
+    assert "/secret" not in caplog.text
+
+
+def test_of_a_webhooks_answer_nothing_but_the_status_is_read() -> None:
+    class Endless(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.end_headers()
+            over.wait(60)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    over = threading.Event()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            post(NOTICE, f"http://127.0.0.1:{server.server_port}/")  # a body that never ends would be a fault
+        finally:
+            over.set()
+            server.shutdown()
+
+
+@pytest.mark.parametrize("url", ["http://[", "https://me:hunter2\u2100@example.org/x"])
+def test_what_is_no_address_is_said_without_it(url: str) -> None:
+    for send in (lambda: post(NOTICE, url), lambda: mail(NOTICE, "me@example.org", url)):
+        with pytest.raises(NoticeNotSent) as caught:
+            send()
+        assert "hunter2" not in str(caught.value)
+
+
 @pytest.mark.parametrize("status", [404, 500, 302])
 def test_a_webhook_that_does_not_take_it_is_named_without_its_secret(status: int) -> None:
     with (
@@ -116,8 +155,26 @@ def test_a_password_is_not_sent_unencrypted_to_another_machine(monkeypatch: pyte
     with mail_server() as (server, got):
         port = int(server.rpartition(":")[2])
         connect = notices._connected
-        monkeypatch.setattr(notices, "_connected", lambda scheme, _, port: connect(scheme, "127.0.0.1", port))
+        monkeypatch.setattr(
+            notices, "_connected", lambda scheme, _, port, context: connect(scheme, "127.0.0.1", port, context)
+        )
         with pytest.raises(NoticeNotSent, match="the password unencrypted") as caught:
             mail(NOTICE, "me@example.org", f"smtp://me:hunter2@mail.example.org:{port}")
     assert "hunter2" not in str(caught.value)
     assert got == []
+
+
+@pytest.mark.parametrize(("host", "checked"), [("mail.example.org", True), ("127.0.0.1", False)])
+def test_who_gets_the_password_shows_a_certificate(monkeypatch: pytest.MonkeyPatch, host: str, checked: bool) -> None:
+    asked: list[ssl.SSLContext] = []
+
+    def connected(scheme: str, host: str, port: int | None, context: ssl.SSLContext) -> Any:
+        asked.append(context)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(notices, "_connected", connected)
+    with pytest.raises(NoticeNotSent):
+        mail(NOTICE, "me@example.org", f"smtps://me:hunter2@{host}")
+    with pytest.raises(NoticeNotSent):
+        mail(NOTICE, "me@example.org", f"smtps://{host}")
+    assert [(c.verify_mode == ssl.CERT_REQUIRED, c.check_hostname) for c in asked] == [(checked,) * 2, (False,) * 2]

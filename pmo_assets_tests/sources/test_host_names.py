@@ -27,7 +27,7 @@ def _no_proxy_and_little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
-    monkeypatch.setattr(host_names.name_problem, "__defaults__", (0.2,))
+    monkeypatch.setattr(host_names.name_problem, "__defaults__", (0.2, 0.2))
 
 
 def test_addresses_of_this_machine_need_no_name_server() -> None:
@@ -42,6 +42,10 @@ def test_an_unknown_name_is_said_with_what_to_look_at() -> None:
     assert problem.endswith(QUESTION)
 
 
+def test_what_cannot_be_a_name_is_not_looked_up_again() -> None:
+    assert "(it is no name)" in str(name_problem(f"https://{'a' * 70}.example/x", patience=30, silence=30))
+
+
 def test_a_name_server_that_does_not_answer_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: over.wait(60))
@@ -49,6 +53,12 @@ def test_a_name_server_that_does_not_answer_holds_nothing_up(monkeypatch: pytest
         assert "no answer within 0.2 s" in str(name_problem(f"https://{NOWHERE}/x"))
     finally:
         over.set()
+
+
+def test_a_second_name_server_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resolver goes on to it after seconds: that is longer than a failed look-up is repeated."""
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: threading.Event().wait(0.4) or [])
+    assert name_problem(f"https://{NOWHERE}/x", patience=0.1, silence=30) is None
 
 
 def test_a_fault_that_passes_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +71,7 @@ def test_a_fault_that_passes_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    assert name_problem(f"https://{NOWHERE}/x", patience=5) is None
+    assert name_problem(f"https://{NOWHERE}/x", patience=5, silence=30) is None
     assert asked == [NOWHERE, NOWHERE]
 
 

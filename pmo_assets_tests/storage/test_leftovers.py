@@ -25,6 +25,7 @@ from pmo_assets.storage.leftovers import (
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
+from pmo_assets.storage.removed import remove_batch, restore_batch
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.articles import ArticleBatch
 from pmo_assets.tables.schemas import checked
@@ -104,6 +105,23 @@ def test_what_is_young_is_left_alone(root: DataRoot) -> None:
     ContentStore(root).put(b"nobody's", ".pdf")
     root.write(f"tables/of_before/{BATCH}.parquet", b"x")
     assert everything(root, time.time() - LATER) == {}
+
+
+def test_files_of_a_removed_batch_go_at_one_time_and_not_at_once(root: DataRoot) -> None:
+    """Who restores a batch finds all that its tables name, or no tables."""
+    Tables(root).write_rejections("pdf_figures", BATCH, [])
+    packages = Tables(root).read("article_packages", BATCH).to_dicts()[0]
+    objects = {packages["pdf"], packages["figure_files"][0]["key"]}
+    remove_batch(root, BATCH)
+    young = min(file.written for file in root.files("removed")) - 0.001
+    assert everything(root, young) == {}, "also of files that are older than the mark"
+    found = everything(root, time.time() + LATER)
+    assert set(found.pop("objects that nothing refers to")) == objects
+    assert {name.split("/")[0] for name in found["of batches that are not registered"]} == {
+        "tables", "rejections", "pixels"
+    }  # fmt: skip
+    restore_batch(root, BATCH)
+    assert everything(root, time.time() + LATER) == {}
 
 
 def test_pictures_without_a_table_are_those_of_a_run_that_goes_on(root: DataRoot) -> None:

@@ -223,6 +223,47 @@ def test_what_a_removed_batch_held_can_be_registered_again_in_a_place_of_its_own
     assert (third.split("-")[0], count) == ("0003", 1)
 
 
+def test_the_number_of_a_removed_article_is_given_to_no_other(registry: BatchRegistry, tmp_path: Path) -> None:
+    """Its batch may come back; then one number would be two articles, and the later one would supersede the other."""
+    for folder, doi in (("first", "10.1/a"), ("second", "10.1/b")):
+        package = tmp_path / folder / "smith"
+        package.mkdir(parents=True)
+        (package / "smith.pdf").write_bytes(doi.encode())
+        (package / "metadata.json").write_text(json.dumps({"doi": doi}))
+    ((first, _),) = registry.add(LocalFolder(tmp_path / "first"), size=2)
+    remove_batch(registry.data_root, first)
+    ((second, _),) = registry.add(LocalFolder(tmp_path / "second"), size=2)
+    ((again, _),) = registry.add(LocalFolder(tmp_path / "first"), size=2)
+    restore_batch(registry.data_root, first)
+    (one,), (other,), (same,) = (articles_of(registry, batch) for batch in (first, second, again))
+    assert one == same != other
+
+
+def test_articles_that_only_removed_batches_hold_are_known(registry: BatchRegistry, source: Path) -> None:
+    _, (second, _) = registry.add(LocalFolder(source), size=2)
+    assert registry.removed_articles() == frozenset()
+    held = frozenset(articles_of(registry, second))
+    remove_batch(registry.data_root, second)
+    assert registry.removed_articles() == held
+    registry.add(LocalFolder(source), size=2)
+    assert registry.removed_articles() == frozenset()
+
+
+def test_a_manifest_that_was_lost_is_made_good_from_its_claim(registry: BatchRegistry, source: Path) -> None:
+    (first, _), (second, _) = registry.add(LocalFolder(source), size=2)
+    root = registry.data_root
+    before, told = root.read(f"manifests/{second}.parquet"), registry.totals(second)
+    root.delete(f"manifests/{second}.parquet")
+    assert articles_of(registry, second) == [3]
+    assert root.read(f"manifests/{second}.parquet") == before
+    assert registry.totals(second) == told
+    root.delete(f"manifests/{second}.parquet")
+    root.delete("claims/0002.parquet")
+    assert registry.batches() == [first]
+    with pytest.raises(StorageError, match=f"there is no batch {second}"):
+        registry.manifest(second)
+
+
 def test_a_batch_that_somebody_invented_is_refused_with_what_to_do(registry: BatchRegistry) -> None:
     with pytest.raises(StorageError, match=r"made by `pmo batches add`.*`pmo batches remove mine` takes its partition"):
         registry.manifest("mine")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
+from pmo_assets.cli.declared_options import given_options, with_declared_options
 from pmo_assets.cli.train import train_app
 from pmo_assets.training.detector_recipe import SOURCES, detector_recipe, recipe_names
 from pmo_assets.training.options import TrainingOptions
@@ -42,9 +44,22 @@ def test_the_papers_numbers_go_before_its_codes_which_stand_beside_them() -> Non
 
 def test_what_a_person_chooses_goes_before_the_recipe() -> None:
     recipe = detector_recipe("open-pmc-18m")
-    chosen = recipe.options(500_000, TrainingOptions(steps=10, learning_rate=3e-4, threads=2))
+    chosen = recipe.options(500_000, {"steps": 10, "learning_rate": 3e-4, "threads": 2, "seed": TrainingOptions().seed})
     assert (chosen.steps, chosen.learning_rate, chosen.threads) == (10, 3e-4, 2)
-    assert (chosen.batch_size, chosen.seed, chosen.augment) == (64, 42, False)
+    assert (chosen.batch_size, chosen.seed, chosen.augment) == (64, TrainingOptions().seed, False)
+
+
+def test_an_option_is_given_also_when_it_says_the_default() -> None:
+    app, seen = typer.Typer(), []
+
+    @app.command()
+    @with_declared_options
+    def train(context: typer.Context, options: TrainingOptions) -> None:
+        seen.append(given_options(context, options))
+
+    seed = TrainingOptions().seed
+    CliRunner().invoke(app, ["--seed", str(seed), "--steps", "10"], catch_exceptions=False)
+    assert seen == [{"seed": seed, "steps": 10}]
 
 
 SMALLEST = """

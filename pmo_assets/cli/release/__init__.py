@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from pmo_assets.cli.release.compare import compare
+from pmo_assets.cli.release.detections import detections
 from pmo_assets.cli.release.fill_null import fill_null
 from pmo_assets.cli.release.filters import filters
 from pmo_assets.cli.release.instructions import instructions
@@ -24,3 +25,4 @@ release_app.command()(webdataset)
 release_app.command()(compare)
 release_app.command()(filters)
 release_app.command()(instructions)
+release_app.command()(detections)

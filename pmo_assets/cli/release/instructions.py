@@ -29,22 +29,40 @@ def instructions(
 ) -> None:
     """Write a release's instructions for training: a file a split, and the panels' pictures beside it.
 
-    Whole or not at all; the same release gives the same bytes.
+    Whole or not at all; the same release gives the same bytes. Faces, and printed names, dates and numbers of patients,
+    are black (PMO_MASK_PEOPLE); `masked.jsonl` lists where.
     """
     from pmo_assets.records.instructions import INSTRUCTION_KINDS
-    from pmo_assets.release.hub.instruction_files import InstructionForm, write_instructions
+    from pmo_assets.release.deidentification import load_masker
+    from pmo_assets.release.hub.instruction_files import MASKED_FILE, InstructionForm, write_instructions
 
     if unknown := sorted(set(kind or ()) - set(INSTRUCTION_KINDS)):
         raise typer.BadParameter(f"there is no kind {', '.join(unknown)}: {', '.join(INSTRUCTION_KINDS)}")
-    place = (folder or release_folder(data_root_of(settings_from_environment()))).resolve()
+    settings = settings_from_environment()
+    place = (folder or release_folder(data_root_of(settings))).resolve()
     target = to or place.with_name(f"instructions-{form}")
     with progress_bars() as (_, tell):
         written = write_instructions(
-            place, target, form=cast(InstructionForm, form), splits=split or (), kinds=kind or (), tell=tell
+            place,
+            target,
+            form=cast(InstructionForm, form),
+            splits=split or (),
+            kinds=kind or (),
+            masker=load_masker() if settings.mask_people else None,
+            tell=tell,
         )
     for item in written:
         console.print(
             f"{item.path}: {counted(item.instructions, 'instruction')} about {counted(item.pictures, 'picture')}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
+    if masked := sum(item.masked for item in written):
+        black = f"{counted(masked, 'picture')} with a part that is black"
+        left_out = counted(sum(item.left_out for item in written), "instruction")
+        console.print(
+            f"{target / MASKED_FILE}: {black}; {left_out} left out for it",
             highlight=False,
             markup=False,
             soft_wrap=True,

@@ -24,6 +24,7 @@ from pmo_assets.defs.statistics import selection_of, statistics_metadata, statis
 from pmo_assets.defs.versions import code_version, same_settings
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
+from pmo_assets.quality.annotation_quality import release_audit
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.computed_once import groups_once, selection_once
 from pmo_assets.release.gallery_pages import write_gallery
@@ -328,6 +329,7 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             folder=folder,
             facts=version_facts(data_root, version),
         ),
+        audit=release_audit(tables),
         fence=lambda: run.leases.fence(RELEASE),
     )
     facts, manifest = release.facts, release.manifest

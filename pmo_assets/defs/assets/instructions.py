@@ -2,14 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import dagster as dg
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.made import Made
+from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.stage_table import stage_table
 from pmo_assets.pipeline.instructions.checks import discarded_by
+from pmo_assets.pipeline.instructions.model_cues import CueCounts
+from pmo_assets.pipeline.instructions.model_questions import QuestionCounts
+from pmo_assets.pipeline.instructions.model_verdicts import VerdictCounts
 from pmo_assets.pipeline.instructions.phrasings import number_of
 from pmo_assets.records.instructions import INSTRUCTION_KINDS
 from pmo_assets.tables.instructions import verdicts_of_row
@@ -61,8 +65,15 @@ def _cues_result(made: Made) -> dg.AssetCheckResult:
     )
 
 
+def _model_counts(counts: CueCounts | QuestionCounts | VerdictCounts) -> Mapping[str, Any]:
+    told = {f"model_{name}": value for name, value in asdict(counts).items() if name != "usage"}
+    return {**told, **usage_metadata("llm", counts.usage)}
+
+
 cues = stage_table(
     "cues",
+    counted=_model_counts,
+    pool="llm",
     checks=[
         checks.panel_rows(),
         checks.BatchCheck(VERBATIM_CUES, "Every cue stands in its text where its row says.", _cues_result),
@@ -110,6 +121,8 @@ def _cell(text: str) -> str:
 
 instructions = stage_table(
     "instructions",
+    counted=_model_counts,
+    pool="llm",
     summary=lambda made: {
         "instructions": len(made.rows),
         "panels": len({row["panel_id"] for row in made.rows}),
@@ -133,6 +146,8 @@ def _judged_result(made: Made) -> dg.AssetCheckResult:
 
 verdicts = stage_table(
     "verdicts",
+    counted=_model_counts,
+    pool="llm",
     checks=[checks.BatchCheck(JUDGED, "Every instruction has verdicts.", _judged_result)],
     summary=lambda made: {
         "instructions": len(made.rows),

@@ -139,10 +139,7 @@ def _annotations_read(
 def annotations(
     context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings], data_root: dg.ResourceParam[DataRoot]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
-    """Read the annotation files; where none are set, note that there are none, so that what follows does not wait."""
-    if not settings.annotations:
-        yield dg.MaterializeResult(metadata={"articles": 0, "note": NO_ANNOTATIONS})
-        return
+    """Read the annotation files; where none are set, Dagster does not make it (`loading.as_set`)."""
     yield from _annotations_read(context.log, settings, data_root)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -66,8 +67,31 @@ def elected_series(found: Sequence[Mention]) -> IdentifierSeries | None:
     if not candidates:
         placed = _placed([mention for mention in found if mention.positional])
         return _stepped(letters) or placed or _number_headed(letters)
+    placed = _placed([mention for mention in found if mention.positional])
+    if placed is not None and all(_within_one(item, placed) for _, item in candidates):
+        return replace(placed, rivals=len(candidates))
     candidates.sort(key=lambda pair: pair[0])
-    return replace(candidates[0][1], rivals=len(candidates) - 1)
+    elected = candidates[0][1]
+    if not any(naming.mention.opens for naming in elected.mentions):
+        # "(A) Means; different letters (a and b) differ. (B) Medians"
+        start = elected.mentions[0].mention.start
+        headed = (item for _, item in candidates if len(_opening(item)) > 1 and item.mentions[0].mention.start < start)
+        elected = next(headed, elected)
+    return replace(elected, rivals=len(candidates) - 1)
+
+
+def _opening(series: IdentifierSeries) -> set[str]:
+    """Return the identifiers that open a sentence or clause."""
+    return {identifier for naming in series.mentions if naming.mention.opens for identifier in naming.identifiers}
+
+
+def _within_one(series: IdentifierSeries, placed: IdentifierSeries) -> bool:
+    """Say whether a series lists parts in the text of one place: "(Top) Components: (i) X and (ii) Y. (Bottom) Z"."""
+    heads = [naming.mention.first for naming in placed.mentions if naming.mention.begins]
+    if len(heads) < len(placed.mentions) or any(naming.mention.begins for naming in series.mentions):
+        return False
+    first, last = (bisect(heads, series.mentions[at].mention.first) for at in (0, -1))
+    return 0 < first == last
 
 
 def numbered_series(found: Sequence[Mention]) -> IdentifierSeries | None:
@@ -177,14 +201,27 @@ def _bare_chain(read: Sequence[_Read]) -> list[_Read]:
             chain.append(pair)
             expected = high + 1
             last = max(pair[1].values())
-    return chain if len(chain) > 1 else []
+    if len(chain) < 2:
+        return []
+    after = chain[-1][0].first
+    for pair in read:  # "D Infrared. E OCT; the box is magnified in the inset (F) Drusen"
+        mention, ranks = pair
+        if mention.form is Form.BRACKETS and mention.first > after and set(ranks.values()) == {(expected, -1)}:
+            chain.append(pair)
+            expected += 1
+    return chain
 
 
 def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] | None:
     """The identifiers of the unbroken run A, B, C ... and those skipped in it; None when there is no run of two."""
     ranked: dict[str, Rank] = {}
-    for _, ranks in read:
+    first_at: dict[int, int] = {}  # the first and the last mention that names a place of the series
+    last_at: dict[int, int] = {}
+    for index, (_, ranks) in enumerate(read):
         ranked.update(ranks)
+        for place, _ in ranks.values():
+            first_at.setdefault(place, index)
+            last_at[place] = index
     at_place: dict[int, list[tuple[int, str]]] = {}
     for identifier, (place, part) in ranked.items():
         at_place.setdefault(place, []).append((part, identifier))
@@ -208,6 +245,7 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
             and (
                 not place or place + 1 in opening or not opening.issuperset(range(place))
             )  # "A. Epithelium (D) over stroma (C)"
+            and first_at.get(place - 1, -1) <= last_at[place + 1]  # "cornea (C), iris (I) and angle (A)"
         ):
             missing.append(identifier_at(series, place))
             identifiers.append(identifier_at(series, place))

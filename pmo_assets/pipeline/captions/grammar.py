@@ -145,6 +145,8 @@ class _Parser:
                 continue
             if mention.form not in {Form.BRACKETS, Form.HALF, Form.BARE, Form.DELIMITED}:
                 continue
+            if mention.form is Form.DELIMITED:
+                starts.discard(follower)  # "a. Oedema and b. Oedema resolved"
             before = tokens.texts[mention.first - 1].lower()
             next_word = tokens.texts[follower]
             unfinished = before not in BINDING and before not in {",", ";", ":"}

@@ -25,7 +25,7 @@ from pmo_assets.pipeline.captions.identifier_lists import (
     same_shape,
 )
 from pmo_assets.pipeline.captions.phrases import CONJUNCTIONS
-from pmo_assets.pipeline.captions.places import ORDINALS, PLACES, parsed_places
+from pmo_assets.pipeline.captions.places import ORDINALS, PLACE_NOUNS, PLACES, parsed_places, place_in_brackets
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
 
@@ -98,6 +98,9 @@ _SHOWING_VERBS: Final = words(
 _LIST_LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
 _CLAUSE_BREAKS: Final = frozenset({".", ";", ":", "!", "?", ","})
 
+_FEW: Final = 2
+"""A longer list at the start of a sentence about what it shows names panels without any other mention."""
+
 _LONGEST_TAIL: Final = 12
 """Tokens from the end of a bracket within which its list begins: "(anti-CD34, E-H)", "(HE stain, A, B, C and D)"."""
 
@@ -165,10 +168,20 @@ def _cited(tokens: Tokens, index: int) -> bool:
     return before >= 0 and texts[before].lower() in {"fig", "figs", "figure", "figures", "table", "ref"}
 
 
+def _is_prefix(tokens: Tokens, index: int, closing: int) -> bool:
+    """Say whether a bracket within a sentence begins a compound: "only (E)-hex-2-enal"."""
+    texts = tokens.texts
+    if index == 0 or closing + 2 >= len(texts) or texts[closing + 1] not in DASHES:
+        return False
+    joined = not tokens.gap(closing + 1) and not tokens.gap(closing + 2)
+    follower = texts[closing + 2][0]
+    return joined and (follower.islower() or follower.isdigit()) and texts[index - 1] not in {".", ";", ":"}
+
+
 def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
     """A mention in brackets: "(A)", "((a), (b))", "(a) and (b)", "(A)-(C)", "(image C)", "(C, 200x)", "(left)"."""
     closing = tokens.partners[index]
-    if closing < 0 or _cited(tokens, index):
+    if closing < 0 or _cited(tokens, index) or _is_prefix(tokens, index, closing):
         return None
     texts = tokens.texts
     inner = index + 1
@@ -184,6 +197,8 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
         return _extended(tokens, items, index, closing, sentence_starts)
+    if beside := place_in_brackets(tokens, index, closing):
+        return _made(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
     place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
     if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
         if place_end == closing:
@@ -302,8 +317,8 @@ def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before
     texts, count = tokens.texts, len(tokens.texts)
     opens = _opens(tokens, index, sentence_starts)
     items, end, noun = parsed_places(tokens, index, count)
-    if not items:
-        return None
+    if not items or (end + 1 < count and texts[end].lower() == "of" and not _is_figure(tokens, end + 1)):
+        return None  # "lower part of the gland"
     if opens and end < count and texts[end] in {":", ")"}:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
     corner = texts[index - 1] == ":" if index and " " in items[0][0] else False
@@ -322,6 +337,11 @@ def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before
     return None
 
 
+def _is_figure(tokens: Tokens, index: int) -> bool:
+    """Say whether words from `index` on name the figure or something in it: "of the figure", "of each panel"."""
+    return any(text.lower() in PANEL_NOUNS | PLACE_NOUNS for text in tokens.texts[index : index + 3])
+
+
 def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
     """Say whether panels are listed behind a colon: "The steps: A, raw image; B, threshold", not "Groups: A, B"."""
     texts = tokens.texts
@@ -336,8 +356,10 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
     texts, count = tokens.texts, len(tokens.texts)
     if before.positional or before.form not in {Form.DELIMITED, Form.BARE}:
         return None
-    if index == 0 or texts[index - 1].lower() not in _LIST_LINKS or is_identifier(texts[index - 2]):
+    if index == 0 or texts[index - 1].lower() not in _LIST_LINKS:
         return None
+    if is_identifier(texts[index - 2]) and not texts[index - 2].isdigit():
+        return None  # within a list; "factor 1, C. Loadings of factor 2" is none
     items, end = parsed_list(tokens, index, count)
     if not items or end + 1 >= count or not _follows(before.items[-1], items[0]):
         return None
@@ -411,7 +433,9 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
     if not tokens.gap(end):
         return None
     if at_sentence and (delimiter[0].isalnum() or delimiter in OPENING or not delimiter.isascii()):
-        return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
+        # "A, B and C represent …" names panels without any other mention; "a, b and c differ" does not
+        listed = len(items) > _FEW and delimiter.lower() in _SHOWING_VERBS
+        return _made(tokens, items, Form.DELIMITED if listed else Form.BARE, (index, end - 1), sentence_starts)
     if texts[index] in {"a", "b", "c", "d"} and delimiter[0].isupper() and len(items) == 1:
         return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
     return None

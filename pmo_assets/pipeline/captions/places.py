@@ -15,9 +15,10 @@ from pmo_assets.pipeline.captions.tokens import DASHES, Tokens, words
 from pmo_assets.records.identifiers import HORIZONTAL_PLACES, MIDDLE_PLACES, VERTICAL_PLACES
 
 _ACROSS: Final = frozenset({*HORIZONTAL_PLACES, "leftmost", "rightmost"})
-_DOWN: Final = frozenset({*VERTICAL_PLACES, "topmost", "bottommost"})
-PLACES: Final = _ACROSS | _DOWN | MIDDLE_PLACES
-_PLACE_NOUNS: Final = words(
+_BESIDE: Final = frozenset({"above", "below"})
+_DOWN: Final = frozenset({*VERTICAL_PLACES, *_BESIDE, "topmost", "bottommost"})
+PLACES: Final = _ACROSS | (_DOWN - _BESIDE) | MIDDLE_PLACES
+PLACE_NOUNS: Final = words(
     "panel panels image images row rows column columns half side part picture plot graph figure photo photograph "
     "subfigure inset"
 )
@@ -27,6 +28,12 @@ _BODY: Final = words("eye eyes lid lids eyelid eyelids fundus fundi macula optic
 ORDINALS: Final = words("first second third fourth fifth sixth 1st 2nd 3rd 4th last")
 _KEPT_PLACE_NOUNS: Final = frozenset({"row", "column", "rows", "columns"})
 _PLACE_JOINERS: Final = JOINERS - THROUGH  # "left to right" is a direction
+
+
+def place_in_brackets(tokens: Tokens, opening: int, closing: int) -> list[Item]:
+    """Return "above" or "below" if it stands alone in brackets; in running text the words point at text."""
+    word = tokens.texts[opening + 1].lower()
+    return [(word, "")] if closing == opening + 2 and word in _BESIDE else []
 
 
 def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int, bool]:
@@ -49,7 +56,7 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
                 position += 1
         if not place or (position < limit and texts[position].lower() in _BODY):
             break
-        if position < limit and texts[position].lower() in _PLACE_NOUNS:
+        if position < limit and texts[position].lower() in PLACE_NOUNS:
             noun = True
             if texts[position].lower() in _KEPT_PLACE_NOUNS:
                 place.append(texts[position].lower().rstrip("s"))

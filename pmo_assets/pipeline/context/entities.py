@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Final, Literal
 
 from pmo_assets.lexicon.words import Words, word_list, words_of
+from pmo_assets.pipeline.context.composed_names import load_makings, with_composed_names
 from pmo_assets.pipeline.context.eyes import spans_of_sides
 from pmo_assets.pipeline.context.lexicon import (
     Definitions,
@@ -39,6 +40,7 @@ def load_terms() -> None:
         SystemicError: the package's lexicon cannot be read.
     """
     load_lexicon()
+    load_makings()
     load_negation()
 
 
@@ -122,6 +124,7 @@ def _spans(words: Words, definitions: Definitions, own: Set[str], around: Set[st
     """Spans of a text's terms, disjoint and in its order, before short names are read."""
     terms = spans_of_terms(words, definitions, own, around)
     spans = with_shared_heads(words, longest_spans(words, [*terms, *spans_of_quantities(words)]))
+    spans = with_composed_names(words, spans)
     spans = sorted([*spans, *spans_of_sides(words, spans)], key=lambda span: span.first)
     return _without_idle_degrees(spans)
 

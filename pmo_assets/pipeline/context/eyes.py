@@ -38,6 +38,13 @@ _CONJUNCTIONS: Final = keys_of("and or / , & vs versus")
 _NO_ADJECTIVE: Final = keys_of(
     "and or of in the a an with without is was are were to from at on for by panel column image"
 )
+DIRECTIONS: Final = keys_of(
+    "superior inferior medial lateral nasal temporal upper lower superolateral superomedial inferolateral inferomedial "
+    "superotemporal superonasal inferotemporal inferonasal anterior posterior central peripheral midperipheral "
+    "anteroinferior anterosuperior deep superficial inner outer bulbar palpebral tarsal"
+)
+"""Words between a side, or "of", and a place: "left superolateral orbital roof", "of the bulbar conjunctiva"."""
+
 _OF_SIDE: Final = keys_of("in of than")
 """Words before "the left" that is the other eye: "20/20 in the right eye and 20/16 in the left"."""
 
@@ -81,8 +88,10 @@ def _end_of_eye(
         if not words.keys[following].isalpha() or words.keys[following] in _NO_ADJECTIVE:
             break
     after = index + 1 + (words.keys[index + 1 : index + 2] == ["sided"])
-    while after in starting and starting[after].group == "stage":
-        after = starting[after].end
+    while (after in starting and starting[after].group == "stage") or (
+        after < len(words) and words.keys[after] in DIRECTIONS and (after not in starting or after + 1 in starting)
+    ):
+        after = starting[after].end if after in starting else after + 1
     place = words.keys[index] in _PAIRS or (index > 0 and words.keys[index - 1] in _PLACES)
     if (
         not place

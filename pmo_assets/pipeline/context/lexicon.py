@@ -33,9 +33,18 @@ _OF_OTHER_FIELDS: Final = frozenset(
 """Terms (with all within them) that other fields of medicine use, too: they do not show that a text is of eyes."""
 
 _CONJUNCTIONS: Final = frozenset({"and", "or", "/", "&"})
+_WIDEST: Final = frozenset({"globe", "anterior segment", "posterior segment", "blood vessel"})
+"""Places that say nothing of what is within them: an ulcer of the iris is no "ocular ulcer"."""
+
 _JOINING: Final = _CONJUNCTIONS | {","}
 _MOST_MODIFIERS: Final = 3
 """Words before a head that terms share: "cortical and anterior subcapsular cataract"."""
+
+_IN_BRACKET: Final = 2
+"""Words of a bracket that a name may have within: "dry (atrophic) AMD"."""
+
+_MANY: Final = 1000
+"""First words of the lexicon's forms, at least: other tries (an article's own short forms) have fewer."""
 
 _STEM: Final = 4
 """Letters that two words of one origin share: "epithelium" and "epithelial"."""
@@ -86,15 +95,28 @@ def load_lexicon() -> None:
 
 
 def matches(words: Words, trie: Trie) -> Iterator[tuple[int, int, Form]]:
-    """Yield every form in a text with its range of words: at most as many steps a word as the longest form has."""
+    """Yield every form in a text with its range of words: at most as many steps a word as the longest form has.
+
+    A short bracket inside a name is passed over: "neovascular (wet) age-related macular degeneration".
+    """
     for first in range(len(words)):
         nodes, end = [trie], first
         while nodes and end < len(words):
-            read = tuple(words.alternatives(end))
+            if end > first and words.keys[end] == "(" and len(trie) > _MANY:
+                end = _past_bracket(words, end)
+            read = tuple(words.alternatives(end)) if end < len(words) else ()
             nodes = [node[word] for node in nodes for word in read if word in node]
             end += 1
             ended = {node[None] for node in nodes if None in node}
             yield from ((first, end, form) for form in sorted(ended))
+
+
+def _past_bracket(words: Words, index: int) -> int:
+    """Index after a bracket of `_IN_BRACKET` words at most that begins at an index; the index itself without one."""
+    for after in range(index + 2, min(index + 2 + _IN_BRACKET, len(words) - 1)):
+        if words.keys[after] == ")":
+            return after + 1 if words.keys[after + 1].isalpha() else index
+    return index
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +279,32 @@ def joined_terms(words: Words, head: Span, places: Iterable[range]) -> dict[str,
             if term is not None and term.group == head.group:
                 found[term.name] = Span(head.first, head.end, term.group, term.name, lexicon.broader(term))
     return found
+
+
+def joined_words(words: Words, place: Span, head: range) -> Span | None:
+    """Return the term that the words of a head make with a place that stands behind them, or with its other names.
+
+    "Ulcer" of the "cornea" is "corneal ulcer", "nevus" of the "bulbar conjunctiva" a "conjunctival nevus".
+
+    Args:
+        words: of the text.
+        place: term of anatomy.
+        head: the head's words.
+    """
+    lexicon = shipped_lexicon()
+    if place.group == "other":
+        return None
+    terms = [lexicon.terms[place.group, name] for name in (place.term, *place.broader) if name not in _WIDEST]
+    for name in (name for term in terms for name in (term.name, *term.synonyms)):
+        nodes = [_shipped_trie()]
+        for word in form_of(name):
+            nodes = [node[word] for node in nodes if word in node]
+        for index in head:
+            nodes = [node[word] for node in nodes for word in words.alternatives(index) if word in node]
+        for form in sorted(node[None] for node in nodes if None in node):
+            if (found := lexicon.forms.get(form)) is not None:
+                return Span(place.first, place.end, found.group, found.name, lexicon.broader(found))
+    return None
 
 
 def _forms_of(words: Words, indices: Sequence[int]) -> list[Form]:

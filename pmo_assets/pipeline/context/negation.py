@@ -52,14 +52,15 @@ _LISTS: Final = keys_of("or and nor versus vs")
 _SIGNS: Final = keys_of(
     "evidence sign presence history finding suspicion symptom area development recurrence formation feature source "
     "type form trace indication amount kind progression appearance occurrence proof any case degree pattern diagnosis "
-    "possibility suggestion impression focus change criterion characteristic stigma"
+    "possibility suggestion impression focus change criterion characteristic stigma presentation variant "
+    "manifestation"
 )
 """Words whose "of" leads to what they are signs of."""
 
 _LINKS: Final = keys_of(
     "due to secondary caused by related because of from represent represents represented representing reflect reflects "
     "reflecting indicate indicates indicating correspond be been is are was were consistent compatible resulting "
-    "attributable attributed explained suffering having a an the"
+    "attributable attributed explained suffering having have for a an the"
 )
 """Words between a doubt and what it speaks of: "likely due to", "may be secondary to", "possibly represents"."""
 _WITH: Final = keys_of("consistent compatible associated")
@@ -299,6 +300,8 @@ def _joined(words: Words, trigger: _Trigger, active: Set[Status]) -> set[Status]
         # "Lack of flow suggests nonperfusion": what is absent suggests it.
         separate = before in {"and", ","} or (words.keys[trigger.first] == "suggest" and before not in _OF_VERBS)
         return {"uncertain"} if separate else set(active)
+    if words.keys[trigger.first] == "without":  # what stands with it is something else than what was doubted
+        return {trigger.status}
     return {*active, trigger.status}
 
 
@@ -334,6 +337,8 @@ def _goes_on(words: Words, comma: int, stops: bytearray) -> bool:
 def _subject(words: Words, trigger: _Trigger, starting: Mapping[int, int], stops: bytearray) -> list[int]:
     """Spans that a trigger after them speaks of: heads of its clause's subject, not what their prepositions add."""
     first = trigger.first
+    if words.keys[first - 1 : first] == ["("] and words.keys[trigger.end : trigger.end + 1] == [")"]:
+        first -= 1  # "macular hole (suspected)"
     listed = named = False
     depth = 0
     aside: set[int] = set()

@@ -40,10 +40,13 @@ def heads_of(words: Words, spans: Iterable[Span]) -> dict[str, dict[str, Span]]:
     heads: dict[str, dict[str, Span]] = {}
     for span in spans:
         if span.group in _GROUPS:
-            *before, last = span.term.split()
-            head = word_key(last)
-            if before and head not in _NO_HEADS and not _is_short(words, span):
-                heads.setdefault(head, {}).setdefault(span.term, span)
+            *before, named = span.term.split()
+            # By its term's name and as it is written: "corneal ulcer" is a keratitis, and "the ulcer".
+            last = words.keys[span.end - 1]
+            written = last if span.end > span.first + 1 and last not in _BARE else ""
+            for head in dict.fromkeys((word_key(named) if before else "", written)):
+                if head.isalpha() and head not in _NO_HEADS and not _is_short(words, span):
+                    heads.setdefault(head, {}).setdefault(span.term, span)
     return heads
 
 

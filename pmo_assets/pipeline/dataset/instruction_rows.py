@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import polars as pl
 
-from pmo_assets.records.geometry import as_box, box_in_picture
+from pmo_assets.pipeline.dataset.panel_boxes import box_of_panel
 from pmo_assets.tables.release import hub_table
 
 FROM_PANELS: Final = (
@@ -51,7 +51,7 @@ class YesNoBalance:
     _found: dict[tuple[str, str, str], tuple[list[str], list[str]]] = field(default_factory=dict)
 
     def add(self, split: str, topic: str, asked: str, answer: str, name: str) -> None:
-        """Take note of an instruction: its split, what it asks for, its answer, its `instruction_id`."""
+        """Take note of an instruction, once: its split, what it asks for, its answer, its `instruction_id`."""
         self._found.setdefault((split, topic, asked), ([], []))[answer == "Yes."].append(name)
 
     def left_out(self) -> frozenset[str]:
@@ -60,7 +60,7 @@ class YesNoBalance:
         for no, yes in self._found.values():
             least = min(len(no), len(yes))
             for names in (no, yes):
-                surplus += sorted(set(names), key=_chance)[least:]
+                surplus += sorted(names, key=_chance)[least:]
         return frozenset(surplus)
 
 
@@ -83,7 +83,7 @@ def hub_instructions(
     instructions: pl.DataFrame,
     cues: pl.DataFrame,
     sides: Mapping[str, tuple[int, int]],
-    left_out: Iterable[str] = (),
+    left_out: Collection[str] = frozenset(),
 ) -> pl.DataFrame:
     """Return the columns of `HubInstructions`: by panel, in the order of its instructions.
 
@@ -101,25 +101,19 @@ def hub_instructions(
         scene=pl.col("scenes").list.eval(pl.element().struct.field("text")),
         context=pl.col("context").list.eval(pl.element().struct.field("text")),
     )
+    stays = pl.Series([name not in left_out for name in instructions["instruction_id"]], dtype=pl.Boolean)
     rows = (
         panels.filter("has_picture")
         .with_row_index("place")
-        .join(instructions.drop("article_id", "image_cluster_id"), on="panel_id", how="inner")
-        .filter(~pl.col("instruction_id").is_in(list(left_out)))
+        .join(instructions.filter(stays).drop("article_id", "image_cluster_id"), on="panel_id", how="inner")
         .join(told, on="panel_id", how="inner")
         .sort("place", "number")
     )
     placed = [
-        [_placed(box, panel, sides[name]) for box in boxes]
+        [placed for box in boxes if (placed := box_of_panel(box, panel, *sides[name])) is not None]
         for name, panel, boxes in rows.select("panel_id", "content_box", "boxes").iter_rows()
     ]
     return rows.with_columns(boxes=pl.Series(placed, dtype=pl.List(pl.List(pl.Float64)))).select(names)
-
-
-def _placed(box: Sequence[float], panel: Sequence[float], sides: tuple[int, int]) -> list[float]:
-    """Return a box, normalised to the figure, as fractions of its panel's picture; what reaches outside is cut."""
-    inside = box_in_picture(as_box(box), as_box(panel), *sides)
-    return [round(min(1.0, max(0.0, edge)), 6) for edge in inside]
 
 
 def yes_no_counts(rows: pl.DataFrame) -> Counter[tuple[str, str, str]]:

@@ -17,7 +17,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from pmo_assets.records.geometry import Box, as_box, box_in_picture, clip, contains
+from pmo_assets.pipeline.dataset.panel_boxes import box_of_panel
+from pmo_assets.records.geometry import UNIT_BOX, Box
 from pmo_assets.tables.release import hub_table
 
 FROM_FIGURES: Final = (
@@ -33,7 +34,6 @@ FROM_PANELS: Final = (
 )  # fmt: skip
 """The same of the hub's panels."""
 
-_WHOLE: Final[Box] = (0.0, 0.0, 1.0, 1.0)
 _FIGURE: Final = ("article_id", "image_cluster_id")
 _CREDIT: Final = ("license", "license_url", "commercial_use", "attribution", "split")
 _ORDER: Final = ("figure_place", "panel_place", "region_place", "kind_place", "text_place")
@@ -57,12 +57,12 @@ def hub_pairs(figures: pl.DataFrame, panels: pl.DataFrame) -> pl.DataFrame:
     )
     mentions = _mentions(panels)
     shown = figures.filter("has_picture").with_columns(
-        level=pl.lit("figure"), panel_place=pl.lit(-1, pl.Int64), box=_boxes(_WHOLE), figure_box=_boxes(_WHOLE),
+        level=pl.lit("figure"), panel_place=pl.lit(-1, pl.Int64), box=_boxes(UNIT_BOX), figure_box=_boxes(UNIT_BOX),
         picture_config=pl.lit("figures"), panel_id=pl.lit(None, pl.String), panel_name=pl.lit(None, pl.String),
         confidence=pl.lit(None, pl.Float64),
     )  # fmt: skip
     cut = panels.filter("has_picture").with_columns(
-        level=pl.lit("panel"), box=_boxes(_WHOLE), figure_box=pl.col("content_box"), picture_config=pl.lit("panels"),
+        level=pl.lit("panel"), box=_boxes(UNIT_BOX), figure_box=pl.col("content_box"), picture_config=pl.lit("panels"),
         confidence=pl.col("assembly_confidence"),
     )  # fmt: skip
     of_figures = mentions.filter(pl.col("identifier").is_null()).unique(
@@ -142,7 +142,7 @@ def _region_parts(panels: pl.DataFrame) -> list[pl.DataFrame]:
         pl.col("regions").struct.field("box").list.eval(pl.element().round(6)).alias("figure_box"),
     )
     placed = [
-        _placed(*values) for values in told.select("figure_box", "content_box", "width", "height").iter_rows()
+        box_of_panel(*values) for values in told.select("figure_box", "content_box", "width", "height").iter_rows()
     ]  # fmt: skip
     told = told.with_columns(box=pl.Series(placed, dtype=pl.List(pl.Float64)))
     told = told.with_columns(
@@ -155,22 +155,6 @@ def _region_parts(panels: pl.DataFrame) -> list[pl.DataFrame]:
         _texts(told, "fragment", pl.col("fragment"), place=0),
         _texts(told, "description", pl.col("description"), place=1, generated=True),
     ]
-
-
-def _placed(region: Sequence[float], panel: Sequence[float], width: int, height: int) -> list[float] | None:
-    """Return a region as fractions of its panel's picture; None where it reaches outside by more than a pixel.
-
-    Args:
-        region: normalised to the figure.
-        panel: what the panel's picture shows, normalised to the figure.
-        width: of the figure's picture, in pixels.
-        height: of the figure's picture, in pixels.
-    """
-    pixel = max(1 / width, 1 / height)
-    if not contains(as_box(panel), as_box(region), pixel):
-        return None
-    left, top, right, bottom = clip(box_in_picture(as_box(region), as_box(panel), width, height), _WHOLE)
-    return [round(edge, 6) for edge in (left, top, right, bottom)] if left < right and top < bottom else None
 
 
 def _digest(values: Sequence[Any], size: int) -> str:

@@ -5,6 +5,7 @@ Add here: what several modules ask of a panel's evidence. Keep out: questions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -120,6 +121,24 @@ def words_as_evidence(scene: Scene, start: int, end: int) -> Evidence:
         start=start,
         end=end,
     )
+
+
+def capitalised(words: str) -> str:
+    """Return words as an answer: a capital first and a full stop."""
+    return f"{words[:1].upper()}{words[1:].rstrip(' .,;:')}."
+
+
+def scene_sentences(cued: CuedCase) -> list[tuple[str, list[Scene]]]:
+    """Return a panel's scenes as sentences to read: the parts of one sentence of the source are joined again."""
+    groups: list[list[Scene]] = []
+    for scene in cued.cues.scenes:
+        last = groups[-1][-1] if groups else None
+        between = cued.case.text_of(scene.mention)[last.end : scene.start] if last is not None else ""
+        if last is not None and last.mention == scene.mention and not re.search(r"[.;:!?]\s|\(", between):
+            groups[-1].append(scene)
+        else:
+            groups.append([scene])
+    return [(capitalised(" ".join(scene.text for scene in group)), group) for group in groups]
 
 
 def panel_case(

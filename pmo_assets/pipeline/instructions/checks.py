@@ -9,9 +9,10 @@ one of a template. Criteria:
 - text reference: no word about a text, caption, figure or author;
 - injection: nothing that speaks to a model, no markup, no address;
 - pixel test: a short question asks for what is visible, not for age, sight, history, treatment;
-- evidence: every piece that is named is there, word for word;
+- evidence: every piece that is named is there, word for word, and every box is a region's;
 - words: the answer's words stand in the evidence;
-- claim: the answer is what the evidence gives for the question (`facts`); silence is no evidence;
+- claim: the answer is what the evidence gives for the question (`facts`); silence is no evidence; longer answers of
+  conversations are whole sentences of the panel's words;
 - negation, laterality, numbers: as the panel's words have them;
 - leakage: the question does not hold the answer;
 - reasoning: it observes, relates and concludes, and the conclusion is one that the authors draw.
@@ -21,17 +22,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pmo_assets.lexicon.words import word_list
 from pmo_assets.pipeline.articles.mentions import sentence_spans
 from pmo_assets.pipeline.context.entities import entities_of
-from pmo_assets.pipeline.instructions.case import CuedCase
+from pmo_assets.pipeline.instructions.case import CuedCase, scene_sentences
 from pmo_assets.pipeline.instructions.claims import expected_answers, is_true
-from pmo_assets.pipeline.instructions.facts import eye_words
+from pmo_assets.pipeline.instructions.facts import eye_words, mark_words, region_words
 from pmo_assets.pipeline.instructions.phrases import MOST_WORDS, is_seen
 from pmo_assets.pipeline.instructions.phrasings import MODALITY_WORDS, WORD
+from pmo_assets.records.geometry import as_box
 from pmo_assets.records.instructions import (
     CHECKS,
     SHORT_KINDS,
@@ -99,6 +101,9 @@ _GLUE: Final = frozenset(
     )
 )
 """Words that an answer may add to the evidence's: they say nothing of it. Sides have a check of their own."""
+
+JUDGEMENT: Final = "judgement"
+"""Criterion of a model's verdict (`model_verdicts`)."""
 
 Check = Callable[[CuedCase, Instruction], str | None]
 """Returns why an instruction is to be discarded; None to keep it."""
@@ -196,6 +201,8 @@ def _evidence(cued: CuedCase, instruction: Instruction) -> str | None:
     for item in instruction.evidence:
         if (fault := _fault_of(cued, item)) is not None:
             return fault
+    if not {as_box(box) for box in instruction.boxes} <= {as_box(region.box) for region in cued.case.regions}:
+        return "a box is no region's"
     if instruction.kind in ("conversation", "reasoning") and instruction.evidence[0].kind != "scene":
         return "it does not begin with what is visible"
     return None
@@ -207,7 +214,12 @@ def _fault_of(cued: CuedCase, item: Evidence) -> str | None:
         return None if item.text == case.modality else "the modality is another one"
     if item.kind in ("region", "mark"):
         held = len(case.regions) if item.kind == "region" else len(case.marks)
-        return None if item.number is not None and 0 <= item.number < held else f"there is no such {item.kind}"
+        if item.number is None or not 0 <= item.number < held:
+            return f"there is no such {item.kind}"
+        said = region_words(cued, item.number) if item.kind == "region" else {mark_words(case.marks[item.number][1])}
+        return None if item.text in said else f"the {item.kind} does not say so"
+    if (item.found_in == "subcaption") != (item.mention is None):
+        return "its words stand in another text"
     if item.start is None or item.end is None or not 0 <= item.start < item.end:
         return "its words have no place"
     if item.mention is not None and not 0 <= item.mention < len(case.mentions):
@@ -242,11 +254,39 @@ def _words_check(cued: CuedCase, instruction: Instruction) -> str | None:
     return None
 
 
+def _told_at_length(cued: CuedCase, pairs: Sequence[tuple[str, str]]) -> str | None:
+    """Why a conversation tells at length what the panel's words do not: parts of a sentence may say another thing."""
+    scenes = [words for words, _ in scene_sentences(cued)]
+    affirmed = {
+        name
+        for entity in cued.case.entities
+        if is_seen(entity) and not entity.negated
+        for name in (entity.term, *entity.broader)
+    }
+    for number, (question, answer) in enumerate(pairs):
+        if len(_words(answer)) <= MOST_WORDS:
+            continue
+        told = scenes if number == 0 else [*scenes, *(cue.text for cue in cued.cues.context)]
+        wholes = sorted({" ".join(_words(words)) for words in told} - {""}, key=len, reverse=True)
+        left = " ".join(_words(answer))
+        while left:
+            whole = next((words for words in wholes if f"{left} ".startswith(f"{words} ")), None)
+            if whole is None:
+                return f"“{' '.join(left.split()[:6])}” begins no whole sentence of the panel's words"
+            left = left[len(whole) :].strip()
+        for entity in entities_of(question, {}):
+            if is_seen(entity) and entity.term not in affirmed:
+                return f"its question speaks of “{entity.text}”, which no evidence affirms"
+    return None
+
+
 def _claim(cued: CuedCase, instruction: Instruction) -> str | None:
     pairs = list(zip(_questions(instruction), _answers(instruction), strict=True))
     if instruction.kind == "reasoning":
         return None
     if instruction.kind == "conversation":
+        if (reason := _told_at_length(cued, pairs)) is not None:
+            return reason
         pairs = [pair for pair in pairs[1:] if len(pair[1].split()) <= MOST_WORDS]
     for question, answer in pairs:
         if answer in ("Yes.", "No."):
@@ -280,18 +320,16 @@ def _negation(cued: CuedCase, instruction: Instruction) -> str | None:
 
 def _laterality(cued: CuedCase, instruction: Instruction) -> str | None:
     evidence = " ".join(item.text for item in instruction.evidence)
+    given = _said_words(cued, instruction)
     for answer in _answers(instruction):
         for side, pattern in _SIDES:
-            own = next(name for name, _ in _SIDES if name != side)
+            other_side = next(name for name, _ in _SIDES if name != side)
             if pattern.search(answer) and not pattern.search(evidence):
                 words = eye_words(cued)
                 if words is None or cued.case.eye != ("OD" if side == "right" else "OS"):
-                    return f"no evidence says that it is the {side} eye rather than the {own} one"
+                    return f"no evidence says that it is the {side} eye rather than the {other_side} one"
         said = set(_words(answer))
-        given = set(_words(evidence))
         for one, other in _DIRECTIONS:
-            if one in ("left", "right"):
-                continue
             for name, opposite in ((one, other), (other, one)):
                 if name in said and name not in given and opposite in given:
                     return f"the evidence says {opposite}, not {name}"
@@ -358,7 +396,7 @@ _CHECKS: Final[Mapping[Criterion, Check]] = {
 
 def discarded_by(rows: Iterator[tuple[Verdict, ...]]) -> dict[str, int]:
     """Count the instructions that each criterion discarded; zeros for those that discarded none."""
-    counts: dict[str, int] = dict.fromkeys(_CHECKS, 0)
+    counts: dict[str, int] = dict.fromkeys([*_CHECKS, JUDGEMENT], 0)
     for said in rows:
         for verdict in said:
             if verdict.verdict == "discard":

@@ -24,9 +24,11 @@ from pmo_assets.pipeline.instructions.facts import (
 from pmo_assets.pipeline.instructions.phrases import is_seen, mark_names, marked_targets, named_things
 from pmo_assets.pipeline.instructions.phrasings import MODALITY_WORDS, WORD, idle_words
 from pmo_assets.pipeline.instructions.places import HALVES, halves_of
-from pmo_assets.records.instructions import InstructionKind
+from pmo_assets.records.instructions import InstructionKind, Topic
 
 _EYE: Final = re.compile(r"\b(right|left) eyes?\b", re.IGNORECASE)
+_OF_EYE: Final = re.compile(r"\b(?:which|what|of which|to which|say which).{0,20}\b(?:eye|side)\b|\beyes?\b")
+_OF_MODALITY: Final = re.compile(r"\b(?:modality|technique|method|kind of|type of|sort of|how was)\b")
 _ARTICLE: Final = re.compile(r"^(?:an?|the) ")
 _MARK_WORDS: Final = re.compile(r"\b(?:arrow|asterisk|star|circle|dotted|dashed|outline|triangle)\w*")
 _NEGATING: Final = re.compile(r"\b(?:no|not|without|absent|absence|free of|never|neither|nor)\b|n't\b")
@@ -89,6 +91,30 @@ def is_true(cued: CuedCase, question: str) -> bool | None:
     if not truths or None in truths or words - told:
         return None
     return all(truths)
+
+
+def subject_of(cued: CuedCase, question: str) -> tuple[Topic, str]:
+    """Return what a question is about, and what it asks for in normal form, whoever wrote it (`Instruction.asked`)."""
+    asked = question.lower()
+    pattern, names = _modality_pattern()
+    if (found := pattern.search(question)) is not None:
+        return "imaging", names[found.group().lower()]
+    if (half := next((name for name in HALVES if name in asked), None)) is not None:
+        return "place", half
+    if marks := [name for name in mark_names(cued) if _names(asked, name)]:
+        return "mark", max(marks, key=len)
+    if (eye := _EYE.search(question)) is not None:
+        return "eye", eye.group(1).lower()
+    seen = next((entity for entity in entities_of(question, {}) if is_seen(entity)), None)
+    if seen is None and _OF_MODALITY.search(asked):
+        return "imaging", cued.case.modality or ""
+    if seen is None and _OF_EYE.search(asked):
+        return "eye", cued.case.eye or ""
+    if seen is None:
+        return "case", ""
+    if re.match(r"\W*(?:where|in which|at which|on which)\b", asked):
+        return "place", seen.term
+    return ("disease" if seen.group == "disease" else "finding"), seen.term
 
 
 def _without(text: str, *parts: str) -> str:
@@ -169,11 +195,11 @@ def _things(cued: CuedCase, asked: str) -> set[str]:
     if marks or _MARK_WORDS.search(asked):
         mark = max(marks, key=len, default="")
         return {item.target for item in marked_targets(cued) if item.mark == mark and not _leftover(asked, mark)}
-    if re.search(r"\b(?:which|what|of which|to which|say which).{0,20}\b(?:eye|side)\b|\beyes?\b", asked):
+    if _OF_EYE.search(asked):
         if _leftover(asked, "") or eye_words(cued) is None:
             return set()
         return {f"{'right' if cued.case.eye == 'OD' else 'left'} eye"}
-    if re.search(r"\b(?:modality|technique|method|kind of|type of|sort of|how was)\b", asked):
+    if _OF_MODALITY.search(asked):
         words = MODALITY_WORDS.get(cued.case.modality or "")
         return set() if words is None or _leftover(asked, "") else {words}
     named = list(named_things(cued))

@@ -77,18 +77,18 @@ _PART_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
     ),
     (
         "mechanism",
-        r",?\s*\b(?:(?:and|which|that|findings?)\s+)?(?:is |are |was |were )?(?:suggest(?:s|ing|ed|ive of)\b"
+        r",?\s?\b(?:(?:and|which|that|findings?)\s+)?(?:is |are |was |were )?(?:suggest(?:s|ing|ed|ive of)\b"
         r"|indicative of|consistent with|compatible with|characteristic of|typical (?:of|for)|due to|because"
         r"|caused by|as a (?:result|consequence) of|secondary to|resulting from|attribut\w+ to|representing\b"
         r"|represents?\b|likely|probably|presumably|confirming|confirmed|thought to|believed to)[^;.]*",
     ),
-    ("methods", r"[,(]?\s*\b(?:stained with|original magnification|magnification|scale bars?)\b[^;.)]*\)?"),
-    ("methods", r"\(?\s*[×x]\s?\d{2,4}\s*\)?"),
+    ("methods", r"[,(]?\s?\b(?:stained with|original magnification|magnification|scale bars?)\b[^;.)]*\)?"),
+    ("methods", r"\(?\s?[×x]\s?\d{2,4}\s?\)?"),
     ("statistics", r"\(?\bp\s*[<=>≤]\s*0?\.\d+\)?"),
     (
         "figure",
-        r"\(\s*(?:(?:as|see|also|seen|shown|in)\s+)*(?:fig(?:ure)?s?\.?|tables?)\s*S?\d[^()]*\)"
-        r"|\b(?:(?:as|see|also|seen|shown|in)\s+)*\b(?:fig(?:ure)?s?\.?|tables?)\s*S?\d+\w*",
+        r"\(\s*(?:(?:as|see|also|seen|shown|in)\s+){0,4}(?:fig(?:ure)?s?\.?|tables?)\s*S?\d[^()]*\)"
+        r"|\b(?:(?:as|see|also|seen|shown|in)\s+){0,4}\b(?:fig(?:ure)?s?\.?|tables?)\s*S?\d+\w*",
     ),
 )
 """Parts of a sentence that are context."""
@@ -121,7 +121,9 @@ _SENTENCE_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
     ),
     (
         "history",
-        r"\b(?:presented|complain\w+|history of|reported|referred|visual acuity|best[- ]corrected|BCVA|was diagnosed"
+        r"\b(?:clinical|physical|neurologic(?:al)?|systemic|laboratory|blood|serologic(?:al)?)"
+        r" (?:examinations?|exams?|tests?|testing|work-?up)\b"
+        r"|\b(?:presented|complain\w+|history of|reported|referred|visual acuity|best[- ]corrected|BCVA|was diagnosed"
         r"|diagnosis (?:was|is|were)|developed|follow-?up visit|years? (?:ago|earlier))\b",
     ),
     (
@@ -181,6 +183,42 @@ def panel_cues(case: PanelCase) -> PanelCues:
                 else:
                     context.append(cue)
     return PanelCues(tuple(scenes), tuple(context[:_MOST_CONTEXT]))
+
+
+def why_not_visible(case: PanelCase, mention: int | None, start: int, end: int) -> str | None:
+    """Return why words cannot be what is visible in a panel, whoever says so; None where they can.
+
+    Grammar has the last word: what it takes for a history, a treatment, an explanation, a method or a study's numbers,
+    and what is said of other panels, is no scene.
+
+    Args:
+        case: the panel.
+        mention: position of the sentence that they stand in; None for the subcaption.
+        start: of the words in the text.
+        end: of the words in the text.
+    """
+    if mention is not None:
+        told = case.mentions[mention]
+        if not case.is_own(mention) or told.kind == "follows" or told.section in _UNSEEN_SECTIONS:
+            return "they are not about what this panel alone shows"
+    text = case.text_of(mention)
+    entities = case.entities_by_text.get(mention, ())
+    for first, last in _sentences(text):
+        if last <= start or end <= first:
+            continue
+        whole = _kind_of(text[first:last])
+        parts = [(first, last, whole)] if whole is not None else _context_parts(text, first, last)
+        for part, end_of_part, kind in parts:
+            if kind not in ("figure", "other") and part < end and start < end_of_part:
+                return f"“{text[max(part, start) : min(end_of_part, end)][:60]}” is {kind}"
+    return None if _is_visible(text[start:end], start, end, entities) else "they name nothing that can be seen"
+
+
+def kind_of_context(text: str) -> ContextKind:
+    """Return what words add to what is visible, by grammar; "other" where it does not say."""
+    whole = _kind_of(text)
+    other: ContextKind = "other"
+    return next((kind for kind, pattern in _PARTS if pattern.search(text)), other) if whole is None else whole
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -11,10 +11,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pmo_assets.pipeline.instructions.case import CuedCase, words_as_evidence
+from pmo_assets.pipeline.instructions.case import CuedCase, capitalised, scene_sentences, words_as_evidence
 from pmo_assets.pipeline.instructions.phrases import is_seen
 from pmo_assets.pipeline.instructions.phrasings import phrased
-from pmo_assets.pipeline.instructions.templates import capitalised
 from pmo_assets.records.instructions import ContextCue, CueScore, Evidence, Instruction, Scene, Turn
 
 LEAST_PAIRS: Final = 3
@@ -43,19 +42,6 @@ _LEADS: Final = re.compile(
 _STATED: Final = {"suggesting": "suggestive of", "indicating": "indicative of", "confirming": "diagnostic of"}
 
 
-def sentences_of(scenes: Sequence[Scene], cued: CuedCase) -> list[tuple[str, list[Scene]]]:
-    """Return scenes as sentences to read: the parts of one sentence of the source are joined again."""
-    groups: list[list[Scene]] = []
-    for scene in scenes:
-        last = groups[-1][-1] if groups else None
-        between = cued.case.text_of(scene.mention)[last.end : scene.start] if last is not None else ""
-        if last is not None and last.mention == scene.mention and not re.search(r"[.;:!?]\s|\(", between):
-            groups[-1].append(scene)
-        else:
-            groups.append([scene])
-    return [(capitalised(" ".join(scene.text for scene in group)), group) for group in groups]
-
-
 def conversation(cued: CuedCase, questions: Sequence[Instruction]) -> list[Instruction]:
     """Return a conversation about a panel of three or four questions; none where the evidence gives fewer.
 
@@ -66,7 +52,7 @@ def conversation(cued: CuedCase, questions: Sequence[Instruction]) -> list[Instr
     case = cued.case
     told = [
         (words, group)
-        for words, group in sentences_of(cued.cues.scenes, cued)
+        for words, group in scene_sentences(cued)
         if any(is_seen(entity) and scene in group for scene, entity in cued.scene_entities) and _is_whole(cued, group)
     ]
     if not case.is_pictured or not told:
@@ -132,7 +118,7 @@ def reasoning(cued: CuedCase, score: CueScore) -> list[Instruction]:
             for entity in case.entities_by_text.get(cue.mention, ())
             if entity.group == "disease" and first <= entity.start <= first + 30 and entity.end <= cue.end
         ]
-        said = [(w, g) for w, g in sentences_of(cued.cues.scenes, cued) if g[-1].mention == cue.mention]
+        said = [(w, g) for w, g in scene_sentences(cued) if g[-1].mention == cue.mention]
         told = [
             (words, group) for words, group in said if group[0].start < cue.start and cue.start - group[-1].end <= 3
         ]  # fmt: skip

@@ -13,10 +13,10 @@ from typing import Final, Literal
 from pmo_assets.pipeline.instructions.case import CuedCase, PanelCase
 from pmo_assets.pipeline.instructions.phrases import is_gone, is_less, is_seen, marked_targets, noun_phrase
 from pmo_assets.pipeline.instructions.phrasings import contradictions, contradicts
-from pmo_assets.pipeline.instructions.places import FRONT_VIEWS, direction_from, place_in
+from pmo_assets.pipeline.instructions.places import FRONT_VIEWS, direction_from, halves_of, place_in
 from pmo_assets.records.context import Entity
 from pmo_assets.records.instructions import Scene
-from pmo_assets.records.regions import Region
+from pmo_assets.records.regions import Mark, Region
 
 SURE_REGION: Final = 0.5
 """Confidence of a region from which its box says where something is."""
@@ -103,11 +103,15 @@ def has_term(cued: CuedCase, term: str) -> Said | None:
     return None if affirmed else next((said for name, said in contradicted(cued) if name == term), None)
 
 
-_PICTURES: Final = re.compile(r"\s+(?:image|photograph|picture|scan|test|examination|pattern|technique|map|score)s?\b")
+_PICTURES: Final = re.compile(
+    r"\s+(?:image|photograph|picture|scan|test|examination|pattern|technique|map|score|space)s?\b"
+    r"|[-‐–](?:attenuated|weighted|sensitive|suppressed|saturated|like|free|level)\b",
+    re.IGNORECASE,
+)
 
 
 def _is_technique(scene: Scene, entity: Entity) -> bool:
-    """Say whether an entity only names a picture or test: "corneal staining image"."""
+    """Say whether an entity only names a picture, test or space: "corneal staining image", "fluid-attenuated"."""
     return _PICTURES.match(scene.text, entity.end - scene.start) is not None
 
 
@@ -175,6 +179,21 @@ def placed_things(cued: CuedCase) -> Iterator[PlacedThing]:
             yield PlacedThing(
                 own[0], region, item.scene, item.start, item.end, item.target, place, _direction(cued, region)
             )
+
+
+def region_words(cued: CuedCase, number: int) -> set[str]:
+    """Return what a region's box says of where something is: its place or direction, and the halves that it lies in."""
+    said: set[str] = set()
+    for thing in placed_things(cued):
+        if thing.number == number:
+            said |= {words for words in (thing.direction, thing.place) if words is not None}
+            said |= {half for half, lies in halves_of(thing.region.box, cued.case.box).items() if lies}
+    return said
+
+
+def mark_words(mark: Mark) -> str:
+    """Return a mark in words: its colour, where it is known, and its kind."""
+    return " ".join(filter(None, (mark.colour, mark.kind)))
 
 
 def _direction(cued: CuedCase, region: Region) -> str | None:

@@ -34,10 +34,12 @@ _BOUNDS: Final = frozenset(
         noting seen visible observed detected found appears appear appeared evident confirms confirmed suggests
         suggesting consistent causing caused associated corresponding extending affecting compared due secondary
         following despite because although persistent resolved resolving marked points point pointing marks see
+        identified known described reported diagnosed treated mentioned mm cm nm um dd diopter diopters
         """
     )
 )
-"""Words that no noun phrase reaches over; of two adjectives that also say how sure or lasting something is, too."""
+"""Words that no noun phrase reaches over; of two adjectives that also say how sure or lasting something is, too; words
+for what was done with it before; units, whose number stands before them."""
 
 _WORD: Final = re.compile(r"[A-Za-z][\w'’/-]*")
 _BEFORE: Final = re.compile(r"([A-Za-z][\w'’/-]*) $")

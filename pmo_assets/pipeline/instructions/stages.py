@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from pmo_assets.pipeline.instructions.model_cues import separate_by_model
+from pmo_assets.pipeline.instructions.model_questions import write_by_model
+from pmo_assets.pipeline.instructions.model_verdicts import judge_by_model
 from pmo_assets.pipeline.instructions.steps import (
     ask_about_article,
     judge_article_instructions,
@@ -11,6 +14,7 @@ from pmo_assets.pipeline.instructions.steps import (
     score_article_cues,
     separate_article_cues,
 )
+from pmo_assets.pipeline.instructions.writer import CUES, QUESTIONS, VERDICTS
 from pmo_assets.records.stages import Stage
 
 GROUP: Final = "instructions"
@@ -19,7 +23,17 @@ _WORDS: Final = ("figures", "reviewed_panels", "panel_summaries", "panel_entitie
 _EVIDENCE: Final = (*_WORDS, "panel_modality", "marks", "region_phrases", "regions", "cues")
 
 STAGES: Final = (
-    Stage("cues", GROUP, separate_article_cues, reads=_WORDS, prepare=load_questions, goes_on=True),
+    Stage(
+        "cues",
+        GROUP,
+        separate_article_cues,
+        reads=_WORDS,
+        prepare=load_questions,
+        afterwards=separate_by_model,
+        asks_for="panels' words to the language model",
+        prompts=(CUES,),
+        goes_on=True,
+    ),
     Stage(
         "cue_scores",
         GROUP,
@@ -34,6 +48,9 @@ STAGES: Final = (
         ask_about_article,
         reads=[*_EVIDENCE, "cue_scores"],
         prepare=load_questions,
+        afterwards=write_by_model,
+        asks_for="panels to the language model",
+        prompts=(QUESTIONS,),
         goes_on=True,
     ),
     Stage(
@@ -42,6 +59,9 @@ STAGES: Final = (
         judge_article_instructions,
         reads=[*_EVIDENCE, "instructions"],
         prepare=load_questions,
+        afterwards=judge_by_model,
+        asks_for="instructions to the language model",
+        prompts=(VERDICTS,),
         goes_on=True,
     ),
 )

@@ -6,12 +6,12 @@ notebook call it, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
-from pmo_assets.pipeline.assembly.steps import panel_key
 from pmo_assets.pipeline.context.entities import load_terms
-from pmo_assets.pipeline.instructions.case import CuedCase, PanelCase, panel_case
+from pmo_assets.pipeline.instructions.article_cases import ArticleCases, Rows, by_panel
+from pmo_assets.pipeline.instructions.case import CuedCase
 from pmo_assets.pipeline.instructions.checks import is_kept, verdicts
 from pmo_assets.pipeline.instructions.cues import panel_cues
 from pmo_assets.pipeline.instructions.dialogues import conversation, reasoning
@@ -29,10 +29,6 @@ from pmo_assets.tables.instructions import (
     score_row,
     verdicts_row,
 )
-from pmo_assets.tables.panels import panels_by_figure
-
-Rows = Sequence[Mapping[str, Any]]
-"""An article's rows of a table."""
 
 
 def load_questions() -> None:
@@ -56,7 +52,7 @@ def separate_article_cues(
         panel_summaries: its rows of that table, with the mentions; a figure without keeps the cues of its subcaptions.
         panel_entities: its rows of that table.
     """
-    cases = _Cases(reviewed_panels, {"panel_summaries": panel_summaries, "panel_entities": panel_entities})
+    cases = ArticleCases(reviewed_panels, {"panel_summaries": panel_summaries, "panel_entities": panel_entities})
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         return [cues_row(key, panel_cues(case)) for key, case in cases.of(figure)]
@@ -85,7 +81,7 @@ def score_article_cues(
     tables = {
         "panel_summaries": panel_summaries, "panel_entities": panel_entities, "region_phrases": region_phrases,
     }  # fmt: skip
-    cases, found = _Cases(reviewed_panels, tables), _by_panel(cues)
+    cases, found = ArticleCases(reviewed_panels, tables), by_panel(cues)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         return [
@@ -127,7 +123,7 @@ def ask_about_article(
         "panel_summaries": panel_summaries, "panel_entities": panel_entities, "panel_modality": panel_modality,
         "marks": marks, "region_phrases": region_phrases, "regions": regions,
     }  # fmt: skip
-    cases, found, scores = _Cases(reviewed_panels, tables), _by_panel(cues), _by_panel(cue_scores)
+    cases, found, scores = ArticleCases(reviewed_panels, tables), by_panel(cues), by_panel(cue_scores)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         made: list[Row] = []
@@ -174,7 +170,7 @@ def judge_article_instructions(
         "panel_summaries": panel_summaries, "panel_entities": panel_entities, "panel_modality": panel_modality,
         "marks": marks, "region_phrases": region_phrases, "regions": regions,
     }  # fmt: skip
-    cases, found = _Cases(reviewed_panels, tables), _by_panel(cues)
+    cases, found = ArticleCases(reviewed_panels, tables), by_panel(cues)
     asked: dict[str, list[Mapping[str, Any]]] = {}
     for row in instructions:
         asked.setdefault(row["panel_id"], []).append(row)
@@ -192,33 +188,3 @@ def judge_article_instructions(
         return made
 
     return for_each_figure(figures, "verdicts", rows)
-
-
-_PARTS: Final = {
-    "panel_summaries": "summary", "panel_entities": "entities", "panel_modality": "modality", "marks": "marks",
-    "region_phrases": "phrases", "regions": "regions",
-}  # fmt: skip
-"""What each table is to `panel_case`."""
-
-
-class _Cases:
-    """An article's panels with the evidence that its tables have of each."""
-
-    def __init__(self, reviewed_panels: Rows, tables: Mapping[str, Rows]) -> None:
-        self._panels = panels_by_figure(reviewed_panels)
-        self._tables = {_PARTS[name]: _by_panel(rows) for name, rows in tables.items()}
-
-    def of(self, figure: Mapping[str, Any]) -> list[tuple[Row, PanelCase]]:
-        """Return the key and the evidence of each panel of a figure."""
-        own = self._panels.get(figure["image_cluster_id"], [])
-        ratio = figure["width"] / figure["height"] if figure["height"] else 1.0
-        made = []
-        for panel in own:
-            key = panel_key(figure, panel)
-            parts = {part: rows.get(key["panel_id"]) for part, rows in self._tables.items()}
-            made.append((key, panel_case(panel, key, panels=len(own), ratio=ratio, **parts)))
-        return made
-
-
-def _by_panel(rows: Rows) -> dict[str, Mapping[str, Any]]:
-    return {row["panel_id"]: row for row in rows}

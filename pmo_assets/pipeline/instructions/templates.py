@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from pmo_assets.lexicon.words import word_list
-from pmo_assets.pipeline.instructions.case import CuedCase, words_as_evidence
+from pmo_assets.pipeline.instructions.case import CuedCase, capitalised, words_as_evidence
 from pmo_assets.pipeline.instructions.facts import (
     PlacedThing,
     contradicted,
@@ -21,6 +21,7 @@ from pmo_assets.pipeline.instructions.facts import (
     has_term,
     is_eye,
     is_modality,
+    mark_words,
     placed_things,
 )
 from pmo_assets.pipeline.instructions.phrases import (
@@ -32,6 +33,7 @@ from pmo_assets.pipeline.instructions.phrases import (
 )
 from pmo_assets.pipeline.instructions.phrasings import COMMONNESS, MODALITY_WORDS, number_of, phrased
 from pmo_assets.pipeline.instructions.places import HALVES, OPPOSITE, halves_of
+from pmo_assets.records.geometry import Box
 from pmo_assets.records.instructions import Evidence, Instruction, InstructionKind, Topic, Turn
 from pmo_assets.records.modalities import Modality
 
@@ -102,11 +104,6 @@ def in_sentence(words: str) -> str:
     return words if words[:2].isupper() else words[:1].lower() + words[1:]
 
 
-def capitalised(words: str) -> str:
-    """Return words as an answer: a capital first and a full stop."""
-    return f"{words[:1].upper()}{words[1:].rstrip(' .,;:')}."
-
-
 def _instruction(
     kind: InstructionKind,
     topic: Topic,
@@ -115,7 +112,7 @@ def _instruction(
     answer: str,
     *evidence: Evidence,
     confidence: float,
-    boxes: tuple[tuple[float, float, float, float], ...] = (),
+    boxes: tuple[Box, ...] = (),
 ) -> Instruction:
     return Instruction(
         kind,
@@ -295,15 +292,14 @@ def _by_marks(cued: CuedCase) -> Iterator[Instruction]:
 def _mark_evidence(cued: CuedCase, item: MarkedTarget) -> Iterator[Evidence]:
     yield words_as_evidence(item.scene, item.start, item.end)
     for number in item.marks:
-        mark = cued.case.marks[number][1]
-        yield Evidence("mark", " ".join(filter(None, (mark.colour, mark.kind))), number=number)
+        yield Evidence("mark", mark_words(cued.case.marks[number][1]), number=number)
 
 
 def _mark_confidence(cued: CuedCase, item: MarkedTarget) -> float:
     return min(cued.case.confidence, *(cued.case.marks[number][1].probability for number in item.marks))
 
 
-def _mark_boxes(cued: CuedCase, item: MarkedTarget) -> tuple[tuple[float, float, float, float], ...]:
+def _mark_boxes(cued: CuedCase, item: MarkedTarget) -> tuple[Box, ...]:
     return tuple(region.box for region in cued.case.regions if region.phrase == item.number)
 
 

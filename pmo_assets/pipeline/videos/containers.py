@@ -11,15 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from pmo_assets.records.faults import is_machine_error, raise_fault
+from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import SystemicError
 
 INSTALL: Final = "pip install 'pmo-assets[video]'"
 """Command that installs what videos need."""
-
-SUFFIXES: Final = (".mp4", ".m4v", ".mov", ".webm", ".mkv")
-"""Names of video files end so."""
 
 _FORMATS: Final = ("mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm")
 _EBML: Final = b"\x1aE\xdf\xa3"
@@ -96,8 +93,7 @@ def opened(path: Path) -> Iterator[Any]:
         with path.open("rb") as file, av.open(file, options=options, metadata_errors="replace") as container:
             yield container
     except av.error.FFmpegError as error:
-        if is_machine_error(error):
-            raise_fault(error)
+        raise_fault(error)
         raise UnreadableVideo(f"{path.name} is damaged: {' '.join(str(error).split())[:200]}") from error
 
 

@@ -24,6 +24,7 @@ from pmo_assets.pipeline.videos.containers import (
     origin_of,
     pyav,
 )
+from pmo_assets.records.faults import raise_fault
 
 SAMPLES_PER_SECOND: Final = 2.0
 """Frames that are looked at: a change is dated to half a second."""
@@ -183,7 +184,8 @@ def _decoded(container: Any, stream: Any, watched: Watched) -> Iterator[Any]:
     for packet in container.demux(stream):
         try:
             frames = packet.decode()
-        except error_class:
+        except error_class as error:
+            raise_fault(error)
             watched.errors += 1
             if watched.errors > MOST_ERRORS:
                 watched.notes += (f"reading stopped after {MOST_ERRORS} parts that could not be decoded",)

@@ -12,7 +12,13 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-_NAME: Final = r"[A-Z][\w'’.-]*"
+_CAPITAL: Final = r"[^\W\d_a-zß-öø-ÿ]"
+"""First letter of a name: capitals of all alphabets, and the letters of those that have none."""
+
+_PARTICLES: Final = r"(?:(?:d[aeiou]s?|de[lnr]|dell[ao]|l[ae]|v[ao]n|vom|zur?|te[nr]|bin|ibn|[ae]l|a[fv])[\s'’-]+)*"
+"""What stands in small letters before a name: "van der", "de la"."""
+
+_NAME: Final = rf"{_PARTICLES}{_CAPITAL}[\w'’.-]*"
 """A word of a name."""
 
 _DEGREE: Final = (
@@ -26,8 +32,10 @@ _RULES: Final = tuple(
         # Titles before a name: "Dr Jane Miller", "Prof. J. Miller", OCR may lose the space.
         rf"\b(?:Dr|Drs|Prof|Professor|Doctor|Mr|Mrs|Ms|Miss|Sir|Dame|Herr|Frau)\b\.?\s*{_NAME}",
         rf"\b(?:Dr|Prof)\.?{_NAME}",
+        # In capitals DR, MR and MS are diseases and devices, too.
+        rf"\b(?:DR\.|PROF\b\.?|PROFESSOR\b|DOCTOR\b|MRS\b\.?)\s*{_NAME}",
         # Degrees behind one: "Jane Miller, MD", "J. Miller M.D. Ph.D."
-        rf"{_NAME}[\s.,]+(?:(?:{_NAME})[\s.,]+){{0,4}}?{_DEGREE}\b",
+        rf"{_NAME}[\s.,]+{_DEGREE}\b",
         # Who speaks, or is treated.
         rf"(?i:\b(?:presented by|presenter|speaker|lecturer|authors?|moderator|by)\b)\s*[:.]?\s*{_NAME}\s*{_NAME}",
         r"(?i:\b(?:patient|pt|name|surname|first name)\b)\s*(?i:name)?\s*[:;=]\s*\S",
@@ -46,7 +54,7 @@ _RULES: Final = tuple(
 """A line that one of them is found in is masked."""
 
 _LONGEST: Final = 300
-"""Characters of a line that are looked at: print on a slide has fewer."""
+"""Characters of a line that are looked at: print on a slide has fewer, and a longer line is masked unread."""
 
 _ALIKE: Final = 85
 """Least likeness, 0..100, of a line's words and a name from the metadata."""
@@ -59,8 +67,7 @@ def is_identifying(line: str, names: Sequence[str] = ()) -> bool:
         line: as read.
         names: of persons, from the video's metadata.
     """
-    line = line[:_LONGEST]
-    if any(rule.search(line) for rule in _RULES):
+    if len(line) > _LONGEST or any(rule.search(line) for rule in _RULES):
         return True
     lower = line.casefold()
     return any(

@@ -15,8 +15,10 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.networks.memory_batches import loading
 from pmo_assets.pipeline.videos.containers import INSTALL, UnreadableVideo, opened, origin_of, pyav
 from pmo_assets.pipeline.videos.words import Word
+from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.stores import SystemicError
 
 RATE: Final = 16_000
@@ -132,18 +134,24 @@ class WhisperTranscriber:
 
 @lru_cache(maxsize=1)
 def _whisper(folder: Path | None, threads: int) -> Any:
-    try:
+    with loading("faster-whisper, which recognises speech,", mend=INSTALL):
         from faster_whisper import WhisperModel
-    except ImportError as error:
-        raise SystemicError(f"speech is recognised with faster-whisper: {INSTALL}") from error
     path = folder or _shipped_model()
-    if not (path / "model.bin").is_file():
-        raise SystemicError(f"{path} holds no model of CTranslate2 (model.bin): {INSTALL}")
+    check_model(path)
     logging.getLogger("faster_whisper").setLevel(logging.WARNING)
-    try:
+    with loading(f"the model of speech in {path}"):
         return WhisperModel(str(path), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True)
-    except (RuntimeError, ValueError) as error:
-        raise SystemicError(f"the model of speech in {path} cannot be loaded: {error}") from error
+
+
+def check_model(folder: Path) -> None:
+    """See that a folder holds a model of speech.
+
+    Raises:
+        SystemicError: when it does not. A tokenizer that is missing faster-whisper would fetch.
+    """
+    missing = [name for name in ("model.bin", "tokenizer.json") if not (folder / name).is_file()]
+    if missing:
+        raise SystemicError(f"{folder} holds no model of CTranslate2, {' and '.join(missing)} is missing: {INSTALL}")
 
 
 def _shipped_model() -> Path:
@@ -215,11 +223,11 @@ def merged_spans(spans: Sequence[Span], longest: float = LONGEST_PIECE) -> list[
 def sound_of(path: Path, spans: Sequence[Span]) -> Iterator[tuple[Span, NDArray[np.float32]]]:
     """Yield the sound of stretches of a video, (n,) float32 in -1..1 at `RATE`; one stretch is held at a time.
 
+    A stretch in which nothing can be decoded is silent, and so is what is missing of one.
+
     Args:
         path: of the video.
         spans: in order, without overlaps (`merged_spans`).
-
-    A stretch in which nothing can be decoded is silent, and so is what is missing of one.
 
     Raises:
         UnreadableVideo: when it cannot be opened.
@@ -280,7 +288,8 @@ def _samples(container: Any) -> Iterator[tuple[float, NDArray[np.float32]]]:
     for packet in container.demux(stream):
         try:
             frames = packet.decode()
-        except av.error.FFmpegError:
+        except av.error.FFmpegError as error:
+            raise_fault(error)
             errors += 1
             if errors > MOST_ERRORS:
                 return

@@ -19,8 +19,9 @@ LARGEST: Final = 64 * 2**20
 
 _TIMING: Final = re.compile(r"^((?:\d+:)?\d{1,2}:\d{2}[.,]\d{3})\s+-->\s+((?:\d+:)?\d{1,2}:\d{2}[.,]\d{3})")
 _INNER: Final = re.compile(r"<((?:\d+:)?\d{1,2}:\d{2}\.\d{3})>")
-_TAG: Final = re.compile(r"<[^>]*>")
-_SOUND: Final = re.compile(r"\[[^\]]*\]|\([^)]*\)|♪")
+# What opens is no part of what is enclosed: else a line of a million brackets takes their square.
+_TAG: Final = re.compile(r"<[^<>]*>")
+_SOUND: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|♪")
 
 
 def _seconds(text: str) -> float:

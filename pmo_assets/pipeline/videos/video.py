@@ -7,6 +7,7 @@ does not grow with a video's length.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,9 +27,10 @@ from pmo_assets.pipeline.videos.speech import Transcriber, WhisperTranscriber, h
 from pmo_assets.pipeline.videos.subtitles import read_captions
 from pmo_assets.pipeline.videos.vocabulary import corrected, prompt
 from pmo_assets.pipeline.videos.words import AROUND, Word, joined, words_within
-from pmo_assets.records.geometry import Box
+from pmo_assets.records.geometry import UNIT_BOX, Box, clip
 from pmo_assets.records.reading import ReaderSource, ReadText
 from pmo_assets.records.step_output import Row
+from pmo_assets.records.stores import SystemicError
 
 MOST_HOURS: Final = 4.0
 """Hours of a video that are read: no lecture is longer."""
@@ -93,8 +95,12 @@ KeepPicture = Callable[[int, Pixels], None]
 """Called with an episode's number and the picture of it that may leave."""
 
 
-def load_for_videos(options: VideoOptions) -> None:
+def load_for_videos(options: VideoOptions, path: Path | None = None) -> None:
     """Load everything that reading videos needs, so that it is not loaded at a video's expense.
+
+    Args:
+        options: see there.
+        path: of the video, whose captions make speech recognition needless; None to leave that for when it is needed.
 
     Raises:
         SystemicError: when something is missing; the message says what to install.
@@ -105,6 +111,8 @@ def load_for_videos(options: VideoOptions) -> None:
     reader = options.reading.reader()
     if reader is not None:
         reader.load()
+    if path is not None and captions_of(path) is None:
+        options.transcriber.load()
 
 
 def watch(
@@ -162,17 +170,23 @@ def _seen(episode: Episode, options: VideoOptions) -> tuple[SeenEpisode, Pixels 
     if not kept:
         return own, None
     reader = options.reading.reader()
-    read = reader([chosen.pixels])[0] if reader is not None else ()
-    names = [text.box for text in read if text.box is not None and is_identifying(text.text, options.people)]
-    told = tuple(text for text in read if not is_identifying(text.text, options.people))
-    own = replace(own, masked=(*faces, *(_with_margin(box) for box in names)), print=told)
+    if reader is None:
+        raise SystemicError("names on slides cannot be masked without a reader of print")
+    names: list[Box] = []
+    told: list[ReadText] = []
+    for text in reader([chosen.pixels])[0]:
+        if is_identifying(text.text, options.people):
+            names.append(_with_margin(text.box or UNIT_BOX))  # without a box it may be anywhere
+        else:
+            told.append(text)
+    own = replace(own, masked=(*faces, *names), print=tuple(told))
     return own, masked_picture(chosen.pixels, [image.box for image in kept], own.masked)
 
 
 def _with_margin(box: Box) -> Box:
     """Return the box of a line of print with room for what the reader's box cuts off."""
     air = 0.15 * (box[3] - box[1])
-    return (max(0.0, box[0] - air), max(0.0, box[1] - air), min(1.0, box[2] + air), min(1.0, box[3] + air))
+    return clip((box[0] - air, box[1] - air, box[2] + air, box[3] + air), UNIT_BOX)
 
 
 def listen(path: Path, seen: Sequence[SeenEpisode], has_sound: bool, options: VideoOptions) -> tuple[list[Word], str]:
@@ -214,11 +228,11 @@ def listen(path: Path, seen: Sequence[SeenEpisode], has_sound: bool, options: Vi
 
 def captions_of(path: Path) -> Path | None:
     """Return the captions beside a video: NAME.vtt, or else NAME.LANGUAGE.vtt, English before others."""
-    plain = path.with_suffix(".vtt")
-    if plain.is_file():
-        return plain
-    marked = sorted(item for item in path.parent.glob("*.vtt") if item.name.startswith(f"{path.stem}."))
-    return next((item for item in marked if ".en" in item.name[len(path.stem) :]), marked[0] if marked else None)
+    # Of a NAME with dots the part behind is no language: NAME.2.vtt is another video's.
+    name = re.compile(rf"{re.escape(path.stem)}(?:\.([A-Za-z]{{2,3}})(?:[-_][\w-]+)?)?\.vtt")
+    found = [(match, item) for item in path.parent.iterdir() if (match := name.fullmatch(item.name)) and item.is_file()]
+    order = [((match[1] is not None, (match[1] or "").lower() != "en", item.name), item) for match, item in found]
+    return min(order)[1] if order else None
 
 
 def read_video(

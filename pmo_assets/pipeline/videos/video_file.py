@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.videos.video import VideoOptions, read_video
+from pmo_assets.records.faults import raise_fault
+from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.step_output import StepOutput
 from pmo_assets.system.aside import write_bytes
 
@@ -27,15 +29,30 @@ _PEOPLE: Final = ("channel", "uploader", "creator", "artist")
 """What yt-dlp's metadata calls those who may be named on slides."""
 
 
+class UnreadableMetadata(ArticleError):
+    """The metadata beside a video cannot be read: the names in it could not be masked."""
+
+
 def people_of(path: Path) -> tuple[str, ...]:
-    """Return the names of persons, and of channels, in yt-dlp's NAME.info.json beside a video; none without it."""
+    """Return the names of persons, and of channels, in yt-dlp's NAME.info.json beside a video; none without it.
+
+    Raises:
+        UnreadableMetadata: when it is there and no JSON object of a usual size.
+    """
+    beside = path.with_suffix(".info.json")
     try:
-        with path.with_suffix(".info.json").open("rb") as file:
-            stated = json.loads(file.read(_LARGEST_METADATA))
-    except (OSError, ValueError, RecursionError):
+        with beside.open("rb") as file:
+            content = file.read(_LARGEST_METADATA + 1)
+        stated = json.loads(content) if len(content) <= _LARGEST_METADATA else None
+    except FileNotFoundError:
         return ()
+    except (OSError, ValueError, RecursionError) as error:
+        raise_fault(error)
+        raise UnreadableMetadata(
+            f"{beside.name} cannot be read, and names in it could not be masked: {error}"
+        ) from error
     if not isinstance(stated, dict):
-        return ()
+        raise UnreadableMetadata(f"{beside.name} is no JSON object of at most {_LARGEST_METADATA:,} bytes")
     found = [value for name in _PEOPLE if isinstance(value := stated.get(name), str)]
     parts = [part.strip() for value in found for part in re.split(r"[,;&|]", value[:500])]
     return tuple(dict.fromkeys(part for part in parts if part))
@@ -53,7 +70,7 @@ def video_output(
         told: a file that holds the seconds read so far; None for none.
 
     Raises:
-        ArticleError: when the video cannot be read.
+        ArticleError: when the video, or the metadata beside it, cannot be read.
         SystemicError: when something is not installed.
     """
     names: dict[int, str] = {}

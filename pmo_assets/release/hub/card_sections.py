@@ -7,11 +7,13 @@ from typing import Final
 
 import pyarrow as pa
 
-from pmo_assets.release.facts import ReleaseFacts, SplitFacts
+from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.release.facts import SURE, ExampleFacts, ReleaseFacts, SplitFacts
 from pmo_assets.release.hub.citation import PAPER_URL, SOFTWARE, bibtex
+from pmo_assets.release.hub.examples import EXAMPLES_FILE
 from pmo_assets.release.hub.features import PICTURE
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, licence_rows, withheld_names
-from pmo_assets.release.hub.markdown import markdown_table, size_text
+from pmo_assets.release.hub.markdown import literal, markdown_table, size_text
 from pmo_assets.release.instruction_numbers import (
     BALANCE_HEADER,
     BALANCE_REMARK,
@@ -53,15 +55,89 @@ def body(facts: ReleaseFacts) -> str:
 
 
 def _what_it_is(facts: ReleaseFacts) -> str:
-    years = "" if facts.years is None else f", published {' to '.join(dict.fromkeys(map(str, facts.years)))}"
-    searched = ""
-    if facts.searched_on is not None:
-        searched = f" PubMed Central was last searched on {facts.searched_on}."
     return f"""# {facts.specialty.title}
 
 {facts.specialty.description}
 
-{facts.panels:,} panels of {facts.figures:,} figures from {facts.articles:,} open-access articles in {facts.journals:,}
+{_usable(facts)}
+
+{_how_good(facts)}
+
+{_shown(facts)}{_all_of_it(facts)}"""
+
+
+def _usable(facts: ReleaseFacts) -> str:
+    """Return what can be used: panels with picture and text, then those without, and why."""
+    if not facts.panels:
+        return "It has no panels."
+    usable = facts.panels - facts.withheld
+    share = f" ({usable / facts.panels:.0%} of {facts.panels:,})" if facts.withheld else ""
+    said = f"**{usable:,} panels come with picture and text**{share}."
+    if not facts.withheld:
+        return said
+    closed: dict[str, int] = {}
+    for item in facts.licences:
+        if withheld(item.code):
+            name = item.code or "no licence stated"
+            closed[name] = closed.get(name, 0) + item.panels
+    why = ", ".join(f"{name} {count:,}" for name, count in sorted(closed.items(), key=lambda part: -part[1]))
+    return (
+        f"{said} Of {facts.withheld:,} more there are boxes, types and credits alone; picture and text are withheld, "
+        f"since the licence does not let them be passed on: {why}."
+    )
+
+
+def _how_good(facts: ReleaseFacts) -> str:
+    """Return how good this very release is: by its own confidence, and by people who looked."""
+    quality = facts.quality
+    if quality.expected is None or not facts.panels:
+        return "How good it is cannot be said."
+    said = (
+        f"**How good this release is**: by their calibrated confidence (`assembly_confidence`), {quality.expected:.1%} "
+        f"of the subcaptions are expected to belong to their panel; {quality.sure / facts.panels:.0%} of the panels "
+        f"have {SURE} or more."
+    )
+    if quality.decided:
+        said += f" People decided something of {quality.decided:,} panels (`annotations`)."
+    if quality.audit is None:
+        return f"{said} No panel of it was audited by people."
+    shares = ", ".join(f"{share:.1%} {verdict}" for verdict, share in quality.audit.shares.items())
+    return (
+        f"{said} People audited {quality.audit.panels:,} panels: {shares}, each way of assigning subcaptions counted "
+        "as often as it occurs."
+    )
+
+
+def _shown(facts: ReleaseFacts) -> str:
+    """Return some panels with their subcaptions and credits; nothing where none may be shown."""
+    if not facts.examples:
+        return ""
+    listed = "\n".join(
+        f"{number}. {' '.join(literal(item.subcaption).split())} {_credit(item)}"
+        for number, item in enumerate(facts.examples, start=1)
+    )
+    return f"""![Panels of this release, numbered as below]({EXAMPLES_FILE})
+
+{listed}
+
+Cut from the figures of their articles and made smaller for this page.
+
+"""
+
+
+def _credit(item: ExampleFacts) -> str:
+    licence = f"[{item.license}]({item.license_url})" if item.license_url else item.license
+    article = f" ([article]({item.article_url}))" if item.article_url else ""
+    return f"*{' '.join(literal(item.attribution).split()).rstrip('. ')}*{article}, {licence}, `{item.panel_id}`."
+
+
+def _all_of_it(facts: ReleaseFacts) -> str:
+    years = "" if facts.years is None else f", published {' to '.join(dict.fromkeys(map(str, facts.years)))}"
+    searched = ""
+    if facts.searched_on is not None:
+        searched = f" PubMed Central was last searched on {facts.searched_on}."
+    return f"""{facts.panels:,} panels of {facts.figures:,} figures from {facts.articles:,} open-access articles in {
+        facts.journals:,}
 journals{years}, cut from the article PDFs at full resolution. Each panel comes with the part of the caption that speaks
 of it, its place in the figure and on the page, the images and printed identifiers found in it, the paragraphs of the
 article that refer to its figure, and its article's licence and authors. The method and the published columns are those

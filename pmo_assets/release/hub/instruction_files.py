@@ -9,6 +9,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -16,7 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pmo_assets.pipeline.dataset.splits import SPLITS
+from pmo_assets.records.geometry import as_box
 from pmo_assets.records.stores import StorageError
+from pmo_assets.release.deidentification import CleanPicture, Masker
 from pmo_assets.release.hub.sums import SUMS_FILE, refuse_damaged
 from pmo_assets.release.hub.webdataset import picture_extension
 from pmo_assets.system.aside import folder_aside
@@ -30,6 +33,12 @@ INSTRUCTION_FORMS: Final[tuple[InstructionForm, ...]] = get_args(InstructionForm
 PICTURES: Final = "images"
 """Folder of the pictures beside the files."""
 
+MASKED_FILE: Final = "masked.jsonl"
+"""File that lists what was masked: panel, split, boxes, what each shows, instructions that are left out for it."""
+
+RECIPES: Final = ("trl_sft.yaml", "ms_swift_sft.yaml")
+"""LoRA recipes of OphIn-VL for TRL and ms-swift (`pmo_assets/release/recipes`), which go with the form `messages`."""
+
 IMAGE_TOKEN: Final = "<image>\n"
 """Stands before the first question: where the picture goes."""
 
@@ -39,12 +48,23 @@ _SPEAKERS: Final = {"user": "human", "assistant": "gpt"}
 
 @dataclass(frozen=True)
 class WrittenInstructions:
-    """What was written of a split: its name, instructions, pictures, and the file."""
+    """What was written of a split.
+
+    Attributes:
+        split: its name.
+        instructions: in the file.
+        pictures: that they are about.
+        path: of the file.
+        masked: pictures with a part that is black.
+        left_out: instructions about pictures of persons, or about what is black.
+    """
 
     split: str
     instructions: int
     pictures: int
     path: Path
+    masked: int = 0
+    left_out: int = 0
 
 
 def messages_row(row: Mapping[str, Any], picture: str) -> dict[str, Any]:
@@ -98,11 +118,14 @@ def write_instructions(
     form: InstructionForm = "messages",
     splits: Sequence[str] = (),
     kinds: Sequence[str] = (),
+    masker: Masker | None = None,
     tell: Callable[[str, int, int], object] = lambda *_: None,
 ) -> list[WrittenInstructions]:
     """Write the instructions of a release as one file a split, beside a folder of pictures: whole or not at all.
 
-    `messages` has a JSON object a line (`train.jsonl`), the other forms a JSON list (`train.json`).
+    `messages` has a JSON object a line (`train.jsonl`) and recipes of training beside it, the other forms a JSON list
+    (`train.json`). With a masker faces and print that tells who somebody is are black, `MASKED_FILE` lists them, and an
+    instruction about a person's picture, or about what is black, is left out.
 
     Args:
         folder: of the release, with `data/instructions` and `data/panels`.
@@ -110,6 +133,7 @@ def write_instructions(
         form: of the files.
         splits: which; none for all.
         kinds: of instructions; none for all.
+        masker: of pictures; None leaves them as they are.
         tell: is told of the progress: split, instructions done, instructions altogether.
 
     Raises:
@@ -131,8 +155,11 @@ def write_instructions(
     try:
         with folder_aside(target) as partial:
             (partial / PICTURES).mkdir()
+            recipes = resources.files("pmo_assets") / "release" / "recipes"
+            for name in RECIPES if form == "messages" else ():
+                (partial / name).write_bytes((recipes / name).read_bytes())
             return [
-                _write_split(folder, shards[split], partial, target, split, form, frozenset(kinds), tell)
+                _write_split(folder, shards[split], partial, target, split, form, frozenset(kinds), masker, tell)
                 for split in (splits or there)
                 if split in SPLITS
             ]
@@ -148,13 +175,17 @@ def _write_split(
     split: Any,
     form: InstructionForm,
     kinds: frozenset[str],
+    masker: Masker | None,
     tell: Callable[[str, int, int], object],
 ) -> WrittenInstructions:
     total = sum(pq.read_metadata(path).num_rows for path in paths)
     pictures = _Pictures(sorted((folder / "data" / "panels").glob(f"{split}-*.parquet")))
     name = f"{split}.{'jsonl' if form == 'messages' else 'json'}"
-    count = drawn = 0
-    with (partial / name).open("w", encoding="utf-8", newline="\n") as out:
+    count = drawn = masked = left_out = 0
+    with (
+        (partial / MASKED_FILE).open("a", encoding="utf-8", newline="\n") as listed,
+        (partial / name).open("w", encoding="utf-8", newline="\n") as out,
+    ):
         if form != "messages":
             out.write("[")
         for _, group in itertools.groupby(_read(paths), lambda row: row["picture_row"]):
@@ -162,11 +193,18 @@ def _write_split(
             if not wanted:
                 continue
             name_of = wanted[0]["panel_id"]
-            content = pictures.at(wanted[0]["picture_row"], name_of)
-            picture = f"{PICTURES}/{_file_name(name_of)}.{picture_extension(content, name_of)}"
-            (partial / picture).write_bytes(content)
+            content, modality = pictures.at(wanted[0]["picture_row"], name_of)
+            clean = CleanPicture(content) if masker is None else masker.clean(content, modality)
+            shown = [row for row in wanted if clean.shows([as_box(box) for box in row["boxes"]])]
+            if clean.masked:
+                masked, left_out = masked + 1, left_out + len(wanted) - len(shown)
+                listed.write(json.dumps(_masked_row(clean, name_of, split, len(wanted) - len(shown))) + "\n")
+            if not shown:
+                continue
+            picture = f"{PICTURES}/{_file_name(name_of)}.{picture_extension(clean.content, name_of)}"
+            (partial / picture).write_bytes(clean.content)
             drawn += 1
-            for row in wanted:
+            for row in shown:
                 said = json.dumps(_ROWS[form](row, picture), ensure_ascii=False)
                 out.write(said + "\n" if form == "messages" else f"{',' if count else ''}\n{said}")
                 count += 1
@@ -174,7 +212,18 @@ def _write_split(
         if form != "messages":
             out.write("\n]\n")
     tell(split, total, total)
-    return WrittenInstructions(split, count, drawn, target / name)
+    return WrittenInstructions(split, count, drawn, target / name, masked, left_out)
+
+
+def _masked_row(clean: CleanPicture, panel_id: str, split: str, left_out: int) -> dict[str, Any]:
+    return {
+        "panel_id": panel_id,
+        "split": split,
+        "boxes": [[round(edge, 6) for edge in item.box] for item in clean.masked],
+        "what": [item.what for item in clean.masked],
+        "share": round(clean.share, 4),
+        "instructions_left_out": left_out,
+    }
 
 
 def _file_name(panel_id: str) -> str:
@@ -185,10 +234,10 @@ class _Pictures:
     """The pictures of a split's panels, read in the order of their rows."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._rows = enumerate(_read(paths, ["panel_id", "panel_image"]))
+        self._rows = enumerate(_read(paths, ["panel_id", "panel_image", "modality"]))
 
-    def at(self, row: int, panel_id: str) -> bytes:
-        """Return the picture of a row, which comes after those that were asked for before.
+    def at(self, row: int, panel_id: str) -> tuple[bytes, str | None]:
+        """Return picture and modality of a row, which comes after those that were asked for before.
 
         Raises:
             StorageError: if the row is another panel's, or has no picture.
@@ -199,7 +248,7 @@ class _Pictures:
                     break
                 content = found["panel_image"]["bytes"]
                 assert isinstance(content, bytes)
-                return content
+                return content, found.get("modality")
         raise StorageError(f"{panel_id} has no picture in row {row}: the files are not of one release")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 
 def markdown_table(header: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
@@ -16,6 +18,15 @@ def _cell(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return " ".join(str(value).replace("|", "\\|").replace("<", "&lt;").split())
+
+
+_MARKS: Final = re.compile(r"[\\`*_\[\]()#!~$<>|]")
+"""Characters that make markup in Markdown, as the hub reads it."""
+
+
+def literal(text: str) -> str:
+    """Return text from outside that reads as it is, whatever stands in it: no emphasis, no link, no picture."""
+    return _MARKS.sub(r"\\\g<0>", text)
 
 
 def size_text(size: int) -> str:

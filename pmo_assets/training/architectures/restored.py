@@ -1,4 +1,4 @@
-"""The compact detector back from an exported ONNX file, so that shipped weights can be trained on.
+"""The compact detector and the marks reader back from exported ONNX files, so that shipped weights can be trained on.
 
 The export folds every batch normalisation into the convolution before it and names what it has folded after the graph's
 nodes. Folded weights give the same answers, but nothing is normalised with them; `with_statistics` gives each
@@ -11,15 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import torch
 from torch import Tensor, nn
 
 from pmo_assets.training.architectures.compact_detector import CompactConfig, CompactDetector
+from pmo_assets.training.architectures.marks_detector import MarksReader
 from pmo_assets.training.architectures.onnx_graphs import graph_and_arrays
 
-_NAMED, _FOLDED = "detector.", "onnx::"
-"""Prefixes of the names of weights: of those that kept their name, of those that were folded or transposed."""
+_NAMED, _FOLDED, _HALF = "detector.", "onnx::", "_half"
+"""Prefixes of the names of weights: of those that kept their name, of those that were folded or transposed; and what is
+behind the name of one that is stored in half precision."""
+
+_READER: Final = "network."
+"""Prefix of the names of the marks reader's weights."""
 
 
 def restored_detector(path: Path) -> CompactDetector:
@@ -29,7 +35,26 @@ def restored_detector(path: Path) -> CompactDetector:
         ValueError: when the file is no compact detector of full size.
     """
     model = CompactDetector(CompactConfig())
-    weights, own = weights_of_onnx(path), model.state_dict()
+    if wrong := _filled(model, weights_of_onnx(path)):
+        raise ValueError(f"{path} is no compact detector of full size as `pmo train export` writes it: {wrong[:3]}")
+    return model
+
+
+def restored_reader(path: Path) -> MarksReader:
+    """Return the marks reader of an ONNX file that `export_marks_reader` wrote; its normalisations do nothing.
+
+    Raises:
+        ValueError: when the file is no marks reader.
+    """
+    model = MarksReader()
+    if wrong := _filled(model, weights_of_onnx(path, _READER)):
+        raise ValueError(f"{path} is no marks reader as `pmo train export` writes it: {wrong[:3]}")
+    return model
+
+
+def _filled(model: nn.Module, weights: dict[str, Tensor]) -> list[str]:
+    """Give a model weights, and normalisations that do nothing; return the names that do not fit, then nothing is."""
+    own = model.state_dict()
     for name, module in model.named_modules():
         if isinstance(module, nn.BatchNorm2d) and f"{name}.bias" in weights:
             weights[f"{name}.weight"] = torch.full_like(own[f"{name}.weight"], (1 + module.eps) ** 0.5)
@@ -38,20 +63,26 @@ def restored_detector(path: Path) -> CompactDetector:
             weights |= {f"{name}.num_batches_tracked": torch.zeros_like(own[f"{name}.num_batches_tracked"])}
     wrong = sorted(name for name in own.keys() | weights.keys()
                    if name not in own or name not in weights or own[name].shape != weights[name].shape)  # fmt: skip
-    if wrong:
-        raise ValueError(f"{path} is no compact detector of full size as `pmo train export` writes it: {wrong[:3]}")
-    model.load_state_dict(weights)
-    return model
+    if not wrong:
+        model.load_state_dict(weights)
+    return wrong
 
 
-def weights_of_onnx(path: Path) -> dict[str, Tensor]:
+def weights_of_onnx(path: Path, named: str = _NAMED) -> dict[str, Tensor]:
     """Return the weights of an exported network by the names of its modules; folded biases as those of normalisations.
+
+    Args:
+        path: of the file.
+        named: prefix of the names of its weights.
 
     Raises:
         ValueError: when the file is no ONNX file, or the package onnx is not installed.
     """
-    graph, arrays = graph_and_arrays(path)
-    found = {name.removeprefix(_NAMED): torch.tensor(a) for name, a in arrays.items() if name.startswith(_NAMED)}
+    graph, stored = graph_and_arrays(path)
+    arrays = {
+        name.removesuffix(_HALF): a.astype("float32") if name.endswith(_HALF) else a for name, a in stored.items()
+    }
+    found = {name.removeprefix(named): torch.tensor(a) for name, a in arrays.items() if name.startswith(named)}
     for node in graph.node:
         for place, name in enumerate(node.input):
             if name in arrays and name.startswith(_FOLDED):
@@ -72,8 +103,10 @@ def _folded(kind: str, module: str, place: int, value: Tensor) -> dict[str, Tens
 def module_of_node(name: str) -> str:
     """Return the module of a graph's node: "/detector/stem/stem.0/Conv" is that of "stem.0"."""
     parts: list[str] = []
-    for part in name.split("/")[2:-1]:
-        part = re.sub(r"_\d+$", "", part)  # what is used several times
+    path = name.split("/")[2:-1]
+    for part, inner in zip(path, [*path[1:], ""], strict=True):
+        if not inner.startswith(f"{part}."):
+            part = re.sub(r"_\d+$", "", part)  # what is used several times
         if parts and part.startswith(f"{parts[-1]}."):
             parts[-1] = part
         else:

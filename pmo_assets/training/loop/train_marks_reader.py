@@ -19,6 +19,7 @@ from torch.utils.data import Dataset
 from pmo_assets.pipeline.regions.marks_network import (
     MARGIN,
     READ_KINDS,
+    READ_OUTPUTS,
     READ_SIDE,
     TIP_PLACES,
     MarksNetwork,
@@ -30,6 +31,8 @@ from pmo_assets.records.geometry import Box, iou, normalise
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.mark_network import network_of_onnx
 from pmo_assets.training.architectures.marks_detector import MarksReader
+from pmo_assets.training.architectures.onnx_graphs import graph_and_arrays
+from pmo_assets.training.architectures.restored import restored_reader, with_statistics
 from pmo_assets.training.loop.train_marks import sample_pictures
 from pmo_assets.training.loop.training_run import Batch, numbered_batches, train_network
 from pmo_assets.training.options import MarksReaderOptions
@@ -64,6 +67,9 @@ NEAR_TIP: Final = 0.7
 
 UNUSED: Final = -1
 """Kind of a place among `BOXES` without a box."""
+
+STATISTICS: Final = 40
+"""Pictures, of seeds that are not trained on, by whose boxes the statistics of exported weights are found."""
 
 NONE: Final = READ_KINDS.index(None)
 
@@ -262,14 +268,14 @@ def train_marks_reader(
         validation_pool: pictures of the validation part.
         options: see there.
         detector: exported detector (ONNX) whose boxes are learnt from besides those of the marks; None for none.
-        initial: exported mark classifier (ONNX) whose trunk a new run starts from; random weights without.
+        initial: exported marks reader (ONNX) that a new run trains on, or mark classifier whose trunk it starts from;
+            random weights without.
     """
     options = options or MarksReaderOptions()
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    trunk = None if initial is None else network_of_onnx(initial, sample_pictures(pool))
-    model = MarksReader(trunk).to(options.device).to(memory_format=torch.channels_last)
+    model = _initial_reader(initial, pool, detector).to(options.device).to(memory_format=torch.channels_last)
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.02)
     checks = ReaderExamples(10**9, options.validation_pictures, validation_pool, detector)
     views, goal, tip = (torch.cat(column) for column in zip(*(checks[k] for k in range(len(checks))), strict=True))
@@ -299,3 +305,17 @@ def train_marks_reader(
             "initial": initial.name if initial is not None else "",
         },
     )  # fmt: skip
+
+
+def _initial_reader(initial: Path | None, pool: PicturePool, detector: Path | None) -> MarksReader:
+    """Return the network that a new run starts from, see `train_marks_reader`."""
+    if initial is None:
+        return MarksReader()
+    graph, _ = graph_and_arrays(initial)
+    if [output.name for output in graph.output] != list(READ_OUTPUTS):
+        return MarksReader(network_of_onnx(initial, sample_pictures(pool)))
+    model = restored_reader(initial)
+    examples = ReaderExamples(2 * 10**9, STATISTICS, pool, detector)
+    views = (examples[k] for k in range(STATISTICS))
+    with_statistics(model, [torch.cat([seen[kinds != UNUSED] for seen, kinds, _ in views]).float() / 255])
+    return model

@@ -281,6 +281,30 @@ def _draw_leader(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     return marks
 
 
+def _draw_stroke(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
+    """Draw a line without a head, straight, bent once, or along a curve, perhaps with a dot or a bar at one end."""
+    angle, length, look, t = _angle(rng), stroke.size * rng.uniform(0.8, 2.8), rng.random(), np.linspace(0, 1, 24)
+    if look < 0.55:
+        shape = np.asarray([(0.0, 0.0), (1.0, 0.0)])
+    elif look < 0.75:
+        at, off = rng.uniform(0.3, 0.7), rng.uniform(-0.4, 0.4)
+        shape = np.asarray([(0.0, 0.0), (at, off), (1.0, off * rng.uniform(0.6, 1.2))])
+    elif look < 0.9:
+        shape = np.stack([t, rng.uniform(-0.3, 0.3) * np.sin(np.pi * t)], axis=1)
+    else:
+        shape = np.stack([t, rng.uniform(0.03, 0.1) * np.sin(2 * np.pi * rng.uniform(1.0, 3.0) * t)], axis=1)
+    points, width = _turned(shape * length, angle, stroke.place), max(1, round(stroke.line * rng.uniform(0.3, 1.2)))
+    _trace(pixels, points, Stroke(stroke.place, stroke.size, width, stroke.colour, stroke.dashed), closed=False)
+    end, half = rng.random(), max(3.0, 2.5 * width)
+    if end < 0.12:
+        (x, y), radius = points[0].tolist(), width * rng.uniform(1.2, 2.0) + 1
+        _fill(pixels, _ring((x, y), radius, radius, 16), stroke.colour)
+    elif end < 0.24:
+        points = np.concatenate([points, _turned(np.asarray([(0.0, -half), (0.0, half)]), angle, stroke.place)])
+        _trace(pixels, points[-2:], Stroke(stroke.place, stroke.size, width, stroke.colour), closed=False)
+    return _marks_of(pixels, "line", points, width, stroke.colour)
+
+
 def _draw_brace(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Draw a bracket or a brace."""
     angle, length, deep = _angle(rng), stroke.size * rng.uniform(0.6, 1.6), stroke.size * rng.uniform(0.1, 0.25)
@@ -361,7 +385,7 @@ MARK_KINDS: tuple[tuple[str, Callable[[Rng, Pixels, Stroke], Drawn], float], ...
     ("arrow", _draw_any_arrow, 0.4), ("arrowhead", _draw_arrowhead, 0.14), ("circle", _draw_circle, 0.11),
     ("box", _draw_box, 0.11), ("asterisk", _draw_asterisk, 0.07), ("caliper", _draw_caliper, 0.035),
     ("outline", _draw_outline, 0.055), ("leader", _draw_leader, 0.03), ("brace", _draw_brace, 0.01),
-    ("layers", _draw_layers, 0.025), ("highlight", _draw_highlight, 0.015),
+    ("layers", _draw_layers, 0.025), ("highlight", _draw_highlight, 0.015), ("stroke", _draw_stroke, 0.015),
 )  # fmt: skip
 """Kinds of marks: name, function that draws one, share."""
 

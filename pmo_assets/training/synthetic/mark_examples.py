@@ -36,7 +36,7 @@ def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
     return pixels, marked, places
 
 
-EVEN_ODDS = (3, 3, 2, 2, 2.5, 1.5, 1.5, 1, 1, 0.8, 0.7)
+EVEN_ODDS = (3, 3, 2, 2, 2.5, 1.5, 1.5, 1, 1, 0.8, 0.7, 1.5)
 """Odds of the kinds of marks when a detector learns to tell them apart: rare kinds more often than authors use them."""
 
 MARKED, SECOND = 0.72, 0.5

@@ -16,6 +16,11 @@ from pmo_assets.viewing.palette import UNDECIDED
 MARK_STATUSES: Final = ("marked", "unmarked", UNDECIDED)
 """The words for True, False and None."""
 
+WITH_PICTURE: Final = "with picture and text"
+WITHOUT_PICTURE: Final = "withheld"
+PICTURES: Final = (WITH_PICTURE, WITHOUT_PICTURE)
+"""The words for figures whose picture and words are shown, and for those whose licence forbids it."""
+
 UNKNOWN_LICENSE: Final = "licence unknown"
 
 NOTHING: Final = "none"
@@ -117,6 +122,8 @@ class Columns:
     figure_license: array.array[int] = field(default_factory=_numbers)
     figure_panels: array.array[int] = field(default_factory=_numbers)
     figure_confidence: array.array[int] = field(default_factory=_numbers)
+    figure_picture: array.array[int] = field(default_factory=_numbers)
+    """Place in `PICTURES`."""
     panel_kind: array.array[int] = field(default_factory=_numbers)
     panel_assembly: array.array[int] = field(default_factory=_numbers)
     panel_confidence: array.array[int] = field(default_factory=_numbers)
@@ -126,7 +133,7 @@ class Columns:
         self.filter_values = [CodedSets() for _ in self.filters]
         self.filter_numbers = [_numbers() for _ in self.filters]
 
-    def add(self, figure: GalleryFigure) -> None:
+    def add(self, figure: GalleryFigure, has_picture: bool) -> None:
         """Note a figure and its panels."""
         number = self.articles.get(figure.article_id)
         if number is None:
@@ -139,6 +146,7 @@ class Columns:
         self.figure_license.append(self.licenses.number(figure.license or UNKNOWN_LICENSE))
         self.figure_panels.append(len(figure.panels))
         self.figure_confidence.append(confidence_steps(figure.caption_confidence))
+        self.figure_picture.append(PICTURES.index(WITH_PICTURE if has_picture else WITHOUT_PICTURE))
         for panel in figure.panels:
             self._add_panel(panel)
 
@@ -170,6 +178,7 @@ class Columns:
                 "license": packed(self.figure_license),
                 "panels": packed(self.figure_panels),
                 "confidence": packed(self.figure_confidence),
+                "picture": packed(self.figure_picture),
             },
             "panel": {
                 "kind": packed(self.panel_kind),

@@ -12,6 +12,7 @@ from pmo_assets.records.panels import PanelImage
 from pmo_assets.viewing.captions import Segments, caption_runs, panel_names
 from pmo_assets.viewing.gallery.columns import MARK_STATUSES, Columns, mark_status
 from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryPanel
+from pmo_assets.viewing.gallery.words import BREAK
 from pmo_assets.viewing.markup import plain_text, web_url
 from pmo_assets.viewing.overlays import visible_box
 
@@ -143,6 +144,14 @@ def figure_entry(figure: GalleryFigure, article: int, columns: Columns) -> Entry
             ],
         }
     ) | {"article": article}
+
+
+def said_texts(figure: GalleryFigure) -> list[str]:
+    """Return what the article's running text says of each panel: its sentences, one apart from the other."""
+    return [
+        BREAK.join(mention.sentence for mention in panel.context.mentions) if panel.context is not None else ""
+        for panel in figure.panels
+    ]
 
 
 def searched_texts(figure: GalleryFigure) -> tuple[list[str], list[str]]:

@@ -2,7 +2,8 @@
 
 A list of occurrences (posting list) is bytes: for each figure, ascending, a varint of 2 × (step from the figure before)
 + (1 if a mask follows), and then perhaps the mask, a varint with bit i set when the word stands in the text of panel i.
-Without a mask the word concerns the whole figure. `search.js` reads it.
+Without a mask the word concerns the whole figure. `search.js` reads it. An index of pairs (`pairs`) has two words in a
+row for a word: phrases are found by it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import pickle
 import re
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from types import MappingProxyType
 from typing import IO, Final
 
@@ -52,6 +53,19 @@ def words(text: str) -> list[str]:
         text = folded(text)
         return [word[:MAX_WORD] for word in _WORD.findall(text)]
     return [word[:MAX_WORD] for word in _WORD.findall(text.lower())]
+
+
+BREAK: Final = "\u2029"
+"""Between two texts: no phrase goes over it."""
+
+
+def pairs(text: str) -> list[str]:
+    """Return each word of a text with the next one, a blank between them, in order."""
+    found: list[str] = []
+    for part in text.split(BREAK):
+        row = words(part)
+        found += map(" ".join, pairwise(row))
+    return found
 
 
 def _put_varint(into: bytearray, value: int) -> None:
@@ -92,7 +106,14 @@ def _order(word: str) -> bytes:
 class WordIndex:
     """Collects the words of figures, in order; memory stays bounded, what is too much lies in temporary files."""
 
-    def __init__(self, spill: int = SPILL_POSTINGS) -> None:
+    def __init__(self, spill: int = SPILL_POSTINGS, cut: Callable[[str], Iterable[str]] = words) -> None:
+        """Begin empty.
+
+        Args:
+            spill: occurrences that are held in memory.
+            cut: takes a text apart: `words` or `pairs`.
+        """
+        self._cut = cut
         self._held: dict[str, _Occurrences] = {}
         self._count = 0
         self._spill = spill
@@ -109,12 +130,12 @@ class WordIndex:
         masks: dict[str, int] = {}
         number = -1
         for number, text in enumerate(panel_texts):
-            for word in set(words(text)):
+            for word in set(self._cut(text)):
                 masks[word] = masks.get(word, 0) | 1 << number
         every = (1 << number + 1) - 1
         told = number < MAX_PANELS
         # A word of the title or of ids concerns all panels; one of the caption those that it is assigned to.
-        found = dict.fromkeys((word for text in texts for word in words(text)), 0)
+        found = dict.fromkeys((word for text in texts for word in self._cut(text)), 0)
         for word, mask in masks.items():
             found[word] = mask if told and mask != every else 0
         for word, mask in found.items():

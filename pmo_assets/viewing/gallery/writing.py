@@ -8,6 +8,8 @@
     data/context/<n>/<k>.js          what the articles say of the same figures' panels; no file where they say nothing
     data/regions/<n>/<k>.js          marks of these panels, phrases that name them, regions; no file without any
     data/words/<n>/<k>.js            a stretch of the index of words
+    data/pairs/<n>/<k>.js            the same of two words in a row, for phrases
+    data/said/<n>/<k>.js             the words of the sentences in `context`; data/saidpairs/… two in a row of them
     data/ids/<n>/<k>.js              ids of figures and panels, for lists of them
     files.txt                        the names of all these files, so that the next release can remove what it has not
 
@@ -31,13 +33,13 @@ from typing import Any, Final
 from pmo_assets.records.context import ENTITY_GROUPS, MENTION_KINDS, SECTION_CLASSES
 from pmo_assets.records.reports import MISTAKES, REPORTS_FORMAT
 from pmo_assets.viewing.captions import CAPTION_CSS, MAX_NAMES, MAX_STRIPES, MAX_TAG_CHARACTERS
-from pmo_assets.viewing.gallery.columns import CONFIDENCE_STEPS, MARK_STATUSES, Columns, packed
+from pmo_assets.viewing.gallery.columns import CONFIDENCE_STEPS, MARK_STATUSES, PICTURES, Columns, packed
 from pmo_assets.viewing.gallery.context import context_entry
-from pmo_assets.viewing.gallery.entries import Entry, article_entry, figure_entry, searched_texts
+from pmo_assets.viewing.gallery.entries import Entry, article_entry, figure_entry, said_texts, searched_texts
 from pmo_assets.viewing.gallery.pictures import FigurePictures, figure_pictures
 from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryFilter
 from pmo_assets.viewing.gallery.regions import regions_entry
-from pmo_assets.viewing.gallery.words import FOLDED_LETTERS, MAX_WORD, WordIndex
+from pmo_assets.viewing.gallery.words import FOLDED_LETTERS, MAX_WORD, WordIndex, pairs
 from pmo_assets.viewing.markup import asset_text, page_templates, palette_css, plain_text
 from pmo_assets.viewing.palette import (
     ENTITY_STYLES,
@@ -58,8 +60,8 @@ FIGURES_PER_FILE: Final = 12
 IDS_PER_FILE: Final = 512
 
 SCRIPTS: Final = (
-    "data", "elements", "search", "filters", "grid", "captions", "regions", "context", "pages", "figure", "reports",
-    "main",
+    "data", "elements", "search", "filters", "grid", "captions", "regions", "context", "pages", "tags", "figure",
+    "reports", "parquet", "export", "main",
 )  # fmt: skip
 """In the order in which they run."""
 
@@ -168,6 +170,7 @@ def write_gallery_folder(
     facts: Mapping[str, str],
     notes: str = "",
     filters: Sequence[GalleryFilter] = (),
+    private: bool = False,
 ) -> GalleryWritten:
     """Write the gallery, file by file.
 
@@ -178,20 +181,23 @@ def write_gallery_folder(
         figures: in the order of the gallery; those of an article in a row. They are taken one by one and not kept.
         write: called once for each file.
         title: heading of the page.
-        facts: what the header says beside the numbers of articles, figures and panels: label to value.
+        facts: what the header says beside the numbers of panels, figures and articles: label to value.
         notes: plain text below them; an empty line starts a new paragraph.
         filters: further filters of panels, in the order of `GalleryPanel.filtered`.
+        private: it shows what licences do not let anyone pass on; every page of it says so.
     """
-    folder, columns, words = _Folder(write), Columns(tuple(filters)), WordIndex()
+    folder, columns, indexes = _Folder(write), Columns(tuple(filters)), _Indexes()
     page, ids = _Page(), _Ids()
-    count = panels = 0
+    count = panels = usable = 0
     for figure, pictures in _with_pictures(figures):
-        columns.add(figure)
-        words.add(count, *searched_texts(figure))
+        columns.add(figure, pictures is not None)
+        indexes.add(count, figure)
         page.add(figure, pictures, columns)
         ids.add(figure)
         count += 1
         panels += len(figure.panels)
+        if pictures is not None:
+            usable += sum(panel.subcaption is not None for panel in figure.panels)
         if count % FIGURES_PER_FILE == 0:
             page.write(folder, count // FIGURES_PER_FILE - 1)
             page = _Page()
@@ -202,10 +208,13 @@ def write_gallery_folder(
         page.write(folder, count // FIGURES_PER_FILE)
     if ids.clusters:
         ids.write(folder, count // IDS_PER_FILE)
-    starts = _write_words(words, folder)
-    folder.add("data/catalogue.js", _script("catalogue", 0, _catalogue(columns, starts, count, panels, title)))
+    catalogue = _catalogue(columns, indexes.write(folder), count, panels, title)
+    folder.add("data/catalogue.js", _script("catalogue", 0, catalogue | ({"private": True} if private else {})))
     counted = {"articles": len(columns.articles), "figures": count, "panels": panels}
-    _write_page(folder, title, {name: f"{number:,}" for name, number in counted.items()} | dict(facts), notes)
+    shown = {"panels with picture and text": usable, **({"withheld": panels - usable} if usable < panels else {})}
+    numbers = shown | {name: number for name, number in counted.items() if name != "panels"}
+    head = {name: f"{number:,}" for name, number in numbers.items()} | dict(facts)
+    _write_page(folder, title, head, notes, private=private)
     folder.add(FILES, "".join(f"{name}\n" for name in sorted(folder.names)).encode())
     return GalleryWritten(**counted, size=folder.size, files=tuple(folder.names))
 
@@ -225,14 +234,34 @@ class _Ids:
         folder.add_data("ids", number, {"clusters": self.clusters, "panels": self.panels})
 
 
-def _write_words(words: WordIndex, folder: _Folder) -> list[str]:
-    """Write the index of words and return the first word of each file."""
+class _Indexes:
+    """The indexes of words and of pairs of words: of captions and the like, and of what articles say of panels."""
+
+    def __init__(self) -> None:
+        self._shown = {"words": WordIndex(), "pairs": WordIndex(cut=pairs)}
+        self._said = {"said": WordIndex(), "saidpairs": WordIndex(cut=pairs)}
+
+    def add(self, number: int, figure: GalleryFigure) -> None:
+        for index in self._shown.values():
+            index.add(number, *searched_texts(figure))
+        said = said_texts(figure)
+        if any(said):
+            for index in self._said.values():
+                index.add(number, (), said)
+
+    def write(self, folder: _Folder) -> dict[str, list[str]]:
+        """Write them all, and return the first word of each file by kind."""
+        return {kind: _write_words(kind, index, folder) for kind, index in (self._shown | self._said).items()}
+
+
+def _write_words(kind: str, words: WordIndex, folder: _Folder) -> list[str]:
+    """Write an index of words and return the first word of each file."""
     starts = []
     for number, shard in enumerate(words.shards()):
         starts.append(shard.words[0])
         postings = b"".join(shard.postings)
         sizes = packed(array("I", map(len, shard.postings)))
-        folder.add_data("words", number, {"words": shard.words, "sizes": sizes, "postings": _text(postings)})
+        folder.add_data(kind, number, {"words": shard.words, "sizes": sizes, "postings": _text(postings)})
     return starts
 
 
@@ -252,7 +281,9 @@ def _type_order(names: list[str]) -> list[int]:
     return sorted(range(len(names)), key=place)
 
 
-def _catalogue(columns: Columns, starts: list[str], figures: int, panels: int, title: str) -> dict[str, Any]:
+def _catalogue(
+    columns: Columns, starts: Mapping[str, list[str]], figures: int, panels: int, title: str
+) -> dict[str, Any]:
     return {
         "title": plain_text(title),
         "counts": {"articles": len(columns.articles), "figures": figures, "panels": panels},
@@ -263,6 +294,7 @@ def _catalogue(columns: Columns, starts: list[str], figures: int, panels: int, t
         "licenses": [plain_text(name) for name in columns.licenses.values],
         "assemblies": [plain_text(name) for name in columns.assemblies.values],
         "splits": [plain_text(name) for name in columns.splits.values],
+        "pictures": list(PICTURES),
         "journals": [plain_text(name) for name in columns.journals.values],
         "kinds": columns.kinds.values,
         "articles": " ".join(map(str, columns.articles)),
@@ -299,7 +331,7 @@ def _further(columns: Columns) -> list[dict[str, Any]]:
     ]
 
 
-def _write_page(folder: _Folder, title: str, facts: Mapping[str, str], notes: str) -> None:
+def _write_page(folder: _Folder, title: str, facts: Mapping[str, str], notes: str, *, private: bool) -> None:
     styles = _asset(folder, "gallery", "css", palette_css() + "".join(map(asset_text, STYLES)) + CAPTION_CSS)
     scripts = [_asset(folder, name, "js", asset_text(f"gallery/{name}.js")) for name in SCRIPTS]
     page = page_templates().get_template("gallery/index.html.j2").render(
@@ -309,6 +341,7 @@ def _write_page(folder: _Folder, title: str, facts: Mapping[str, str], notes: st
         styles=styles,
         scripts=scripts,
         version=folder.version(),
+        private=private,
     )  # fmt: skip
     folder.add("index.html", page.encode())
 

@@ -110,6 +110,7 @@ def test_no_article_is_fitted_and_validated_by(seed, articles) -> None:
             assert len(fitted) + len(held_out) == 60
 
 
+@pytest.mark.slow
 def test_the_strength_is_the_smallest_that_validates_best() -> None:
     train, labels = _blobs(90, 0)
     assert (

@@ -118,7 +118,11 @@ def test_query_and_filter_agree_on_sample_articles(sample_folder: Path, specialt
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("specialty", [OPHTHALMOLOGY, ONCOLOGY, IMAGING, METABOLISM], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "specialty",
+    [OPHTHALMOLOGY, *(pytest.param(each, marks=pytest.mark.slow) for each in (ONCOLOGY, IMAGING, METABOLISM))],
+    ids=lambda each: each.name,
+)
 def test_query_and_filter_agree_on_real_articles(shared_folder: Path, specialty: Specialty) -> None:
     articles = _read((shared_folder / "corpus").iterdir())
 

@@ -712,7 +712,52 @@ A | Magnetic resonance. T1-weighted image show a mass.
 B | Magnetic resonance. T2-weighted image show a mass.
 """
 
+BESIDE_OTHER_LISTS = """
+OCT at baseline. A, B, C and D represent the first, second, third and fourth visit, respectively.
+A | OCT at baseline. Represent the first, second, third and fourth visit, respectively.
+B | OCT at baseline. Represent the first, second, third and fourth visit, respectively.
+C | OCT at baseline. Represent the first, second, third and fourth visit, respectively.
+D | OCT at baseline. Represent the first, second, third and fourth visit, respectively.
+
+Fundus of a child. A Infrared photograph of the macula. B OCT through the fovea. The box is magnified in the inset (C) Drusen lift the pigment epithelium.
+A | Fundus of a child. Infrared photograph of the macula.
+B | Fundus of a child. OCT through the fovea. The box is magnified in the inset.
+C | Fundus of a child. Drusen lift the pigment epithelium.
+
+Thickness of the retina. (A) Means of both groups; different letters (a and b) stand for significant differences. (B) Medians. (A, B) Bars are standard deviations.
+A | Thickness of the retina. Means of both groups; different letters (a and b) stand for significant differences. Bars are standard deviations.
+B | Thickness of the retina. Medians. Bars are standard deviations.
+
+Model of a lens. (Top) Forces in the capsule. (Bottom) Change of shape by two components: (i) passive stretch and (ii) active growth.
+top | Model of a lens. Forces in the capsule.
+bottom | Model of a lens. Change of shape by two components: (i) passive stretch and (ii) active growth.
+
+OCT scans of a girl with JNCL (top, Patient 1) and of another one (middle, Patient 2). The scan of a healthy girl (below) is an average.
+top | OCT scans of a girl with JNCL (Patient 1).
+middle | OCT scans of another one (Patient 2).
+below | The scan of a healthy girl is an average.
+
+OCT of the left eye. a. Folds of the choroid and b. Flat choroid.
+a | OCT of the left eye. Folds of the choroid.
+b | OCT of the left eye. Flat choroid.
+
+Factor analysis of the thickness maps. A. Share of variance, B. Loadings of factor 1, C. Loadings of factor 2, D. Scatter plot.
+A | Factor analysis of the thickness maps. Share of variance.
+B | Factor analysis of the thickness maps. Loadings of factor 1.
+C | Factor analysis of the thickness maps. Loadings of factor 2.
+D | Factor analysis of the thickness maps. Scatter plot.
+
+Analysis of volatiles (A) by weight and (B) by volume; only (E)-hex-2-enal was found.
+A | Analysis of volatiles by weight.
+B | Analysis of volatiles by volume; only (E)-hex-2-enal was found.
+"""
+
 SINGLE = """
+Section of a gland. Abbreviations: du, duct; lo, lower part of the gland; up, upper part of the gland.
+OCT of the anterior segment with cornea (C), lens (L), iris (I) and angle (A).
+The values lie above (see below) the line.
+Mean thickness in three groups. A, B and C differ significantly (Tukey).
+Mean thickness in four groups. a, b, c and d denote significant differences.
 Participants were excluded because of (i) ungradable photographs, (ii) missing data or (iii) previous surgery.
 The light passed (1) a lens, (2) an artificial pupil and (3) a mirror.
 Groups: A, control; B, treated.
@@ -749,7 +794,7 @@ BLOCKS = [
     for convention in (
         AFTER_THEIR_TEXT, SHARED_NOUNS, TIMES, WITHIN_THEIR_TEXT, BEFORE_THEIR_TEXT, NESTED_AND_CROSSED, RESPECTIVELY,
         PLACES, SHARED_SENTENCES, REFERENCES, IN_BRACKETS, LISTS_IN_LISTS, WITHOUT_BRACKETS, LETTERS_THAT_NAME_NO_PANEL, GRIDS,
-        ABOUT_THE_WHOLE_FIGURE,
+        ABOUT_THE_WHOLE_FIGURE, BESIDE_OTHER_LISTS,
     )
     for block in convention.strip().split("\n\n")
 ]  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,6 +109,5 @@ def test_both_forms_stand_in_the_text(text: str) -> None:
     ids=["open", "short forms", "nested", "one word", "a list", "deep"],
 )  # fmt: skip
 def test_hostile_texts_are_bounded(text: str) -> None:
-    start = time.perf_counter()
+    """Work that grew with the square of the text would take hours."""
     assert len(defined_abbreviations([text])) <= MAX_EXAMINED
-    assert time.perf_counter() - start < 3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from pmo_assets.pipeline.context.modality import (
@@ -17,7 +15,7 @@ from pmo_assets.pipeline.context.modality import (
     modality_weights,
     panel_modality,
 )
-from pmo_assets.pipeline.context.modality_words import WORDS, named_modalities
+from pmo_assets.pipeline.context.modality_words import MAX_TEXT, WORDS, named_modalities
 from pmo_assets.records.context import MODALITY_CLASSES, FigureFilters, PanelMention, PanelModality
 from pmo_assets.records.modalities import MODALITIES, Modality
 from pmo_assets.records.panels import PanelImage
@@ -143,7 +141,6 @@ def test_a_row_fits_its_table(found: PanelModality) -> None:
 @pytest.mark.parametrize(
     "text", ["a" * 1_000_000, "OCT " * 250_000, "optical coherence tomograph" * 40_000, "×1" * 500_000]
 )
-def test_hostile_words_are_bounded(text: str) -> None:
-    start = time.perf_counter()
-    named_modalities(text)
-    assert time.perf_counter() - start < 2
+def test_hostile_words_are_answered(text: str) -> None:
+    """Work that grew with the square of the text would take hours."""
+    assert named_modalities(text) == named_modalities(text[:MAX_TEXT])

@@ -73,6 +73,9 @@ def marked(text: str) -> tuple[set[str], set[str]]:
         # through words for what shows it
         ("no features that indicate a mass", {"mass"}),
         ("no signs suggestive of glaucoma", {"glaucoma"}),
+        ("misdiagnosed as uveitis", {"uveitis"}),
+        ("which was considered edema without evidence of a mass", {"mass"}),
+        ("a lesion mimicking a choroidal melanoma", {"choroidal melanoma"}),
         ("no signs consistent with glaucoma", {"glaucoma"}),
         ("Macular edema was not suspected.", {"Macular edema"}),
         # what is never absent
@@ -87,6 +90,13 @@ def test_negated_terms(text: str, negated: set[str]) -> None:
     ("text", "uncertain"),
     [
         ("suspected CNV of the macula", {"CNV"}),
+        ("was suspected to have sarcoidosis", {"sarcoidosis"}),
+        ("macular hole (suspected) of the left eye", {"macular hole"}),
+        ("a lesion thought to be a melanoma", {"melanoma"}),
+        ("a choroidal lesion resembling melanoma", {"melanoma"}),
+        ("Sarcoidosis was considered.", {"Sarcoidosis"}),
+        ("The uveitis was considered to be inactive", {"inactive"}),
+        ("an eye at risk of glaucoma", {"glaucoma"}),
         ("possible retinal detachment", {"retinal detachment"}),
         ("possibly suffering from diabetes, uveitis, glaucoma etc.", {"diabetes", "uveitis", "glaucoma"}),
         ("A nevus may transform into a melanoma", {"melanoma"}),

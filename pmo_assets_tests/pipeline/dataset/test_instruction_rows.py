@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -16,6 +17,7 @@ from pmo_assets.pipeline.dataset.instruction_rows import (
     kept_instructions,
     yes_no_counts,
 )
+from pmo_assets.records.geometry import UNIT_BOX
 from pmo_assets.tables.release import hub_table
 from pmo_assets.tables.schemas import checked, schema_of
 from pmo_assets_tests.release.instruction_rows import batch_rows
@@ -36,11 +38,11 @@ def tables(panels: int) -> dict[str, pl.DataFrame]:
     return {name: checked(schema_of(name), rows) for name, rows in made.items()}
 
 
-def panels(count: int, *, shown: int | None = None) -> pl.DataFrame:
-    """Return the hub's panels, of which the first `shown` go out; each is the right half of its figure."""
+def panels(count: int, *, shown: int | None, content_box: Sequence[float]) -> pl.DataFrame:
+    """Return the hub's panels, of which the first `shown` go out, all if not given; each shows a part of its figure."""
     rows = [
         {
-            "panel_id": f"p{number}", "article_id": 7, "image_cluster_id": "f1", "content_box": [0.5, 0.0, 1.0, 1.0],
+            "panel_id": f"p{number}", "article_id": 7, "image_cluster_id": "f1", "content_box": list(content_box),
             "license": "CC BY", "license_url": None, "commercial_use": True, "attribution": "Ada", "split": "train",
             "picture_row": number, "has_picture": shown is None or number < shown,
         }
@@ -49,11 +51,17 @@ def panels(count: int, *, shown: int | None = None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"license_url": pl.String})
 
 
-def made(count: int, *, shown: int | None = None, left_out: frozenset[str] = frozenset()) -> pl.DataFrame:
+def made(
+    count: int,
+    *,
+    shown: int | None = None,
+    left_out: frozenset[str] = frozenset(),
+    content_box: Sequence[float] = UNIT_BOX,
+) -> pl.DataFrame:
     own = tables(count)
     kept = kept_instructions(own["instructions"], own["verdicts"])
     sides = {f"p{number}": SIDES for number in range(count)}
-    return hub_instructions(panels(count, shown=shown), kept, own["cues"], sides, left_out)
+    return hub_instructions(panels(count, shown=shown, content_box=content_box), kept, own["cues"], sides, left_out)
 
 
 def test_rows_have_the_columns_of_the_hub_and_fit_them() -> None:
@@ -68,9 +76,14 @@ def test_what_a_verdict_discards_and_what_is_not_shown_makes_no_row() -> None:
     assert "lie" not in str(rows["messages"].to_list())
 
 
-def test_boxes_are_fractions_of_the_panels_picture_and_cut_to_it() -> None:
-    (_, marked) = made(1).to_dicts()
-    assert marked["boxes"] == [[0.0, 0.2, 0.0, 0.4]]  # the box lies in the left half, the panel is the right one
+def test_boxes_are_fractions_of_the_panels_picture() -> None:
+    (_, marked) = made(1, content_box=[0.0, 0.0, 0.5, 1.0]).to_dicts()
+    assert marked["boxes"] == [[0.2, 0.2, 0.6, 0.4]]
+
+
+def test_a_box_that_lies_in_another_panels_picture_is_not_given() -> None:
+    (_, marked) = made(1, content_box=[0.5, 0.0, 1.0, 1.0]).to_dicts()
+    assert marked["boxes"] == []
 
 
 def test_an_instruction_keeps_its_name_while_panel_kind_and_messages_stay() -> None:

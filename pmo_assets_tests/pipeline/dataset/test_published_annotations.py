@@ -81,7 +81,7 @@ def test_a_full_annotation_has_the_published_shape() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("code", ["CC BY-ND", "CC BY-NC-ND", None])
+@pytest.mark.parametrize("code", ["CC BY-ND", pytest.param("CC BY-NC-ND", marks=pytest.mark.slow), None])
 def test_subcaptions_are_withheld_where_the_licence_says_so(code: str | None) -> None:
     article = {**ARTICLE, "license_code": code}
     (panel,) = entries(FIGURE, article=article)["PMC7_f1"]["panel_data"]

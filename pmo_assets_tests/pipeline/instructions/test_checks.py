@@ -1,4 +1,4 @@
-"""Verdicts: lies of fifteen kinds and more are discarded, whoever tells them; honest answers are kept."""
+"""Verdicts: lies of thirty kinds and more are discarded, whoever tells them; honest answers are kept."""
 
 from __future__ import annotations
 
@@ -205,6 +205,25 @@ def evidence_beyond_the_panel(panel: CuedCase, item: Instruction) -> Instruction
     return replace(item, evidence=(*item.evidence, Evidence("region", "upper left", number=99)))
 
 
+@of("yes_no", "what", "where", "conversation")
+def forged_words_of_a_region_or_mark(panel: CuedCase, item: Instruction) -> Instruction | None:
+    forged = tuple(
+        replace(piece, text="wrinkled sheen") if piece.kind in ("region", "mark") else piece for piece in item.evidence
+    )
+    return None if forged == item.evidence else replace(item, evidence=forged)
+
+
+@of("yes_no", "what", "where", "conversation")
+def words_of_another_text(panel: CuedCase, item: Instruction) -> Instruction | None:
+    first = item.evidence[0]
+    return None if first.kind != "scene" else replace(item, evidence=(replace(first, found_in="mention"),))
+
+
+@of("yes_no", "what", "where", "conversation")
+def forged_box(panel: CuedCase, item: Instruction) -> Instruction:
+    return replace(item, boxes=((0.0, 0.0, 0.9, 0.9),))
+
+
 @of("what", topic="mark")
 def exchanged_marks(panel: CuedCase, item: Instruction) -> Instruction | None:
     others = [other for other in short_questions(panel) if other.kind == "what" and other.topic == "mark"]
@@ -278,7 +297,9 @@ LIES: dict[str, Lie] = {
     "injection in the question": injection_in_question,
     "injection in the answer": injection_in_answer, "leaked answer": leaked_answer, "no pixels": no_pixels,
     "no evidence": no_evidence, "forged evidence": forged_evidence,
-    "evidence beyond the panel": evidence_beyond_the_panel, "exchanged marks": exchanged_marks,
+    "evidence beyond the panel": evidence_beyond_the_panel,
+    "forged words of a region or mark": forged_words_of_a_region_or_mark, "forged box": forged_box,
+    "words of another text": words_of_another_text, "exchanged marks": exchanged_marks,
     "exchanged places": exchanged_places, "another modality": another_modality, "monologue": monologue,
     "mixed up roles": mixed_up_roles, "advice": advice, "another conclusion": another_conclusion,
     "flat conclusion": flat_conclusion, "hidden signs": hidden_signs, "added detail": added_detail,
@@ -313,6 +334,15 @@ def test_a_models_own_question_is_kept_where_the_evidence_answers_it() -> None:
     assert not ask(panel, "Do you see subretinal fluid and a macular hole?", "Yes.")
     assert not ask(panel, "Do you see subretinal fluid and cotton wool spots?", "No.")
     assert not ask(panel, "Is this picture blurred?", "Yes.")
+
+
+def test_left_is_not_right_in_a_long_answer_either() -> None:
+    panel = cued("OCT shows subretinal fluid and drusen at the left edge of the fovea.")
+    (talk,) = conversation(panel, short_questions(panel))
+    assert is_kept(verdicts(panel, talk))
+    other = replace(talk.turns[1], content=talk.turns[1].content.replace("left", "right"))
+    flipped = verdicts(panel, replace(talk, turns=(talk.turns[0], other, *talk.turns[2:])))[-1]
+    assert (flipped.criterion, flipped.reason) == ("laterality", "the evidence says left, not right")
 
 
 def test_a_caption_that_speaks_to_a_model_gets_no_word_into_a_dataset() -> None:

@@ -176,6 +176,28 @@ def test_the_only_finding_is_asked_for_in_the_authors_words() -> None:
     assert asked(cued("OCT shows drusen and subretinal fluid."), "what", "finding") == []
 
 
+@pytest.mark.parametrize(
+    "words", ["a 7 mm", "a 2 × 1 cm", "the previously described", "a"]
+)  # fmt: skip
+def test_neither_a_unit_nor_what_was_done_before_opens_an_answer(words: str) -> None:
+    panel = cued(f"Fundus photograph shows {words} pigmented choroidal lesion.", modality="fundus photograph")
+    said = {item.answer for item in short_questions(panel) if item.kind == "what" and item.topic == "finding"}
+    assert said <= {"Pigmented choroidal lesion."}
+    asked_for = [item.question for item in short_questions(panel) if (item.kind, item.topic) == ("yes_no", "finding")]
+    assert not any(word in text for text in asked_for for word in ("mm ", "cm ", "described"))
+
+
+def test_what_an_examination_found_is_not_seen_in_a_picture() -> None:
+    panel = cued("Clinical examination revealed hypopyon. OCT shows subretinal fluid.")
+    assert asked(panel, "yes_no", "finding") == [("subretinal fluid", "Yes.")]
+
+
+@pytest.mark.parametrize("words", ["Fluid-attenuated inversion recovery image of the optic nerve.",
+                                   "OCT shows the cerebrospinal fluid space of the optic nerve."])  # fmt: skip
+def test_a_compound_that_holds_a_term_is_not_the_term(words: str) -> None:
+    assert asked(cued(words), "yes_no", "finding") == []
+
+
 def test_a_conversation_begins_with_what_is_visible_and_ends_with_the_context() -> None:
     told = mention("The patient underwent vitrectomy two weeks later.", kind="names panel")
     panel = cued("OCT of the right eye shows subretinal fluid in the macula.", mentions=[told])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.videos.speech import RATE, heard, quiet_pieces
+from pmo_assets.pipeline.videos.speech import RATE, check_model, heard, quiet_pieces
 from pmo_assets.pipeline.videos.words import Word
+from pmo_assets.records.stores import SystemicError
 
 
 class Hears:
@@ -41,6 +44,14 @@ def test_a_prompt_counts_unless_it_loses_words_or_repeats_them(plain: int, promp
 def test_without_a_prompt_and_in_silence_nothing_is_heard_twice() -> None:
     assert [word.text for word in heard(np.zeros(9, np.float32), "", Hears(2, 2))] == ["plain"] * 2
     assert heard(np.zeros(9, np.float32), "drusen", Hears(0, 5)) == []
+
+
+def test_a_model_without_its_tokenizer_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "model.bin").touch()
+    with pytest.raises(SystemicError, match=r"tokenizer\.json is missing"):
+        check_model(tmp_path)
+    (tmp_path / "tokenizer.json").touch()
+    check_model(tmp_path)
 
 
 def test_long_sound_is_cut_in_its_pauses() -> None:

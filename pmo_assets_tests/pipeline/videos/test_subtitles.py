@@ -55,6 +55,12 @@ def test_lines_that_roll_are_said_once_with_their_own_times() -> None:
     assert [word.start for word in words] == pytest.approx([0.0, 0.5, 1.0, 1.5, 2.01, 3.0])
 
 
+def test_what_opens_and_never_closes_is_said() -> None:
+    opened = "[" * 200_000
+    words = caption_words(f"WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n{opened} drusen [laughs]\n")
+    assert [word.text for word in words] == [opened, "drusen"]
+
+
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe", b"1\n00:00:01,000 --> 00:00:02,000\nsubrip", b"WEBVTT\n\n"])
 def test_another_file_has_no_words(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.vtt").write_bytes(content)

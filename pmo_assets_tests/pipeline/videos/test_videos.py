@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.videos.containers import NoPicture, NotAFile, UnreadableVideo
+from pmo_assets.pipeline.videos.containers import NoPicture, NotAFile, UnreadableVideo, opened
 from pmo_assets.pipeline.videos.frames import Watched, sampled_frames
 from pmo_assets.pipeline.videos.speech import RATE, merged_spans, sound_of
-from pmo_assets.pipeline.videos.video import VideoOptions, read_video
-from pmo_assets.pipeline.videos.video_file import people_of, video_output
+from pmo_assets.pipeline.videos.video import VideoOptions, captions_of, read_video
+from pmo_assets.pipeline.videos.video_file import UnreadableMetadata, people_of, video_output
 from pmo_assets.records.geometry import covered_fraction, iou
+from pmo_assets.records.reading import ReadText
 from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.stores import SystemicError
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets_tests.samples.lectures import Lecture, LectureTruth, Slide, repeated, typeset_lecture
 
@@ -94,7 +97,48 @@ def test_names_of_the_metadata_are_people(tmp_path: Path) -> None:
     (tmp_path / "a.info.json").write_text('{"channel": "Jane Miller; Eye Channel", "uploader": 3, "title": "x"}')
     (tmp_path / "b.info.json").write_text("[" * 100_000)
     assert people_of(tmp_path / "a.mp4") == ("Jane Miller", "Eye Channel")
-    assert people_of(tmp_path / "b.mp4") == people_of(tmp_path / "c.mp4") == ()
+    assert people_of(tmp_path / "c.mp4") == ()
+    (tmp_path / "d.info.json").write_text('["Jane Miller"]')
+    (tmp_path / "e.info.json").mkdir()
+    for name in "bde":  # their names could not be masked
+        with pytest.raises(UnreadableMetadata):
+            people_of(tmp_path / f"{name}.mp4")
+
+
+def test_captions_of_another_video_or_none_are_not_read(tmp_path: Path) -> None:
+    for name in ("talk.2.vtt", "talk.chapter.vtt", "talks.en.vtt"):
+        (tmp_path / name).touch()
+    (tmp_path / "talk.en.vtt").mkdir()
+    assert captions_of(tmp_path / "talk.mp4") is None
+    for name in ("talk.de.vtt", "talk.en-orig.vtt", "talk.vtt"):  # from the last choice to the first
+        (tmp_path / name).touch()
+        assert captions_of(tmp_path / "talk.mp4") == tmp_path / name
+
+
+class Reads:
+    """A reader of print that sees one name, and not where."""
+
+    def __init__(self, reads: bool = True) -> None:
+        self.reads = reads
+
+    def reader(self) -> Any:
+        return (lambda frames: [(ReadText("Dr Jane Miller", 1.0, None),) for _ in frames]) if self.reads else None
+
+
+def test_no_picture_leaves_with_a_name_at_an_unknown_place_or_without_a_reader(silent_lecture: Written) -> None:
+    pictures: dict[int, Pixels] = {}
+    options = VideoOptions(most_hours=12 / 3600, reading=Reads())  # type: ignore[arg-type]
+    read_video(silent_lecture[0], options, pictures.__setitem__)
+    assert pictures
+    assert not any(picture.any() for picture in pictures.values())
+    with pytest.raises(SystemicError, match="cannot be masked"):
+        read_video(silent_lecture[0], replace(options, reading=Reads(False)))  # type: ignore[arg-type]
+
+
+def test_memory_that_ran_out_is_no_damage(silent_lecture: Written) -> None:
+    av = pytest.importorskip("av", reason="PyAV is in the extra `video` (make test-models)")
+    with pytest.raises(MemoryError), opened(silent_lecture[0]):
+        raise av.error.MemoryError(12, "Cannot allocate memory")
 
 
 def frames_of(path: Path, most_hours: float = 4.0) -> tuple[list[float], Watched]:

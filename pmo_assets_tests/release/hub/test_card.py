@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pmo_assets.release.facts import LicenceCount, ReleaseFacts
+from pmo_assets.release.facts import AuditFacts, ExampleFacts, LicenceCount, QualityFacts, ReleaseFacts
 from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.markdown import markdown_table, size_text
@@ -116,6 +116,48 @@ def test_the_text_has_the_releases_numbers(facts: ReleaseFacts) -> None:
     assert "The release before is 1.1.0." in text
     assert "| figures | 3 |" in text
     assert "2605.02720" in text
+
+
+def first_screen(card: str) -> str:
+    """Return what stands above the first table of numbers."""
+    return words(card.split("\n---\n", 1)[1].split("| config |")[0])
+
+
+def test_it_begins_with_what_can_be_used_and_says_why_the_rest_cannot(facts: ReleaseFacts) -> None:
+    licences = [LicenceCount("CC BY", None, 1_900), LicenceCount("CC BY-ND", None, 70), LicenceCount(None, None, 30)]
+    told = first_screen(dataset_card(dataclasses.replace(facts, panels=2_000, withheld=100, licences=licences)))
+    assert "**1,900 panels come with picture and text** (95% of 2,000). Of 100 more" in told
+    assert "the licence does not let them be passed on: CC BY-ND 70, no licence stated 30." in told
+    whole = first_screen(dataset_card(dataclasses.replace(facts, panels=2_000, withheld=0)))
+    assert "**2,000 panels come with picture and text**." in whole
+    assert "passed on" not in whole, "a release for oneself withholds nothing"
+
+
+def test_it_says_how_good_this_release_is(facts: ReleaseFacts) -> None:
+    estimated = QualityFacts(expected=0.9534, sure=6, decided=0)
+    told = first_screen(dataset_card(dataclasses.replace(facts, quality=estimated)))
+    assert "95.3% of the subcaptions are expected to belong to their panel; 75% of the panels have 0.9 or more" in told
+    assert "No panel of it was audited by people." in told
+    assert "People decided" not in told
+    audit = AuditFacts(200, {"right": 0.905, "wrong": 0.06, "not evaluable": 0.035})
+    seen = dataclasses.replace(facts, quality=dataclasses.replace(estimated, decided=12, audit=audit))
+    told = first_screen(dataset_card(seen))
+    assert "People decided something of 12 panels" in told
+    assert "People audited 200 panels: 90.5% right, 6.0% wrong, 3.5% not evaluable" in told
+    assert "It has no panels. How good it is cannot be said." in first_screen(
+        dataset_card(dataclasses.replace(facts, panels=0))
+    )
+
+
+def test_examples_are_credited_and_their_words_are_no_markup(facts: ReleaseFacts) -> None:
+    hostile = "*Drusen* ![x](http://example.org/x.png) | <b>\n[y](javascript:z)"
+    example = ExampleFacts("p_1_f_0", hostile, "'Eyes', A.", "https://doi.org/1", "CC BY", "https://by")
+    told = first_screen(dataset_card(dataclasses.replace(facts, examples=[example, example])))
+    assert "![Panels of this release, numbered as below](examples.webp) 1. " in told
+    assert r"1. \*Drusen\* \!\[x\]\(http://example.org/x.png\) \| \<b\> \[y\]\(javascript:z\) *'Eyes', A* (" in told
+    assert "([article](https://doi.org/1)), [CC BY](https://by), `p_1_f_0`. 2. " in told
+    assert "made smaller" in told
+    assert "examples" not in first_screen(dataset_card(facts)), "nothing was fit to be shown"
 
 
 def test_every_column_of_every_config_is_explained(facts: ReleaseFacts) -> None:

@@ -134,7 +134,9 @@ def text(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize(
+    "config", ["panels", *(pytest.param(name, marks=pytest.mark.slow) for name in CONFIGS if name != "panels")]
+)
 def test_mlcroissant_opens_the_folder(config: str, hub_folder: Path) -> None:
     croissant = pytest.importorskip("mlcroissant")
     opened = croissant.Dataset(os.fspath(hub_folder / "croissant.json"))

@@ -14,9 +14,15 @@ pytest.importorskip("onnx", reason="ONNX export needs onnx and onnxscript: make 
 from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights  # noqa: E402
 from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS  # noqa: E402
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session  # noqa: E402
+from pmo_assets.pipeline.regions.marks_network import READ_OUTPUTS, READER_FILE  # noqa: E402
 from pmo_assets.training.architectures.detectors import new_detector  # noqa: E402
 from pmo_assets.training.architectures.export import export_detector  # noqa: E402
-from pmo_assets.training.architectures.restored import module_of_node, restored_detector, with_statistics  # noqa: E402
+from pmo_assets.training.architectures.restored import (  # noqa: E402
+    module_of_node,
+    restored_detector,
+    restored_reader,
+    with_statistics,
+)
 
 SHIPPED = shipped_weights("figure_detector.onnx")
 
@@ -75,3 +81,15 @@ def test_nodes_are_named_after_their_modules() -> None:
     assert module_of_node("/detector/stages.0/stages.0.0/first/first.0/Conv") == "stages.0.0.first.0"
     assert module_of_node("/detector/tower/tower.0/tower.0.0_2/Conv") == "tower.0.0"
     assert module_of_node("/detector/attention.1/perceptron/perceptron.2/MatMul") == "attention.1.perceptron.2"
+
+
+def test_the_shipped_marks_reader_answers_as_its_file_does() -> None:
+    path = shipped_weights(READER_FILE)
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), dtype=np.uint8)
+    expected = onnx_session(path, READ_OUTPUTS).run(list(READ_OUTPUTS), {"pixels": pixels})
+    with torch.no_grad():
+        found = restored_reader(path).eval()(torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255)
+    for want, got in zip(expected, found, strict=True):
+        assert np.abs(want - torch.softmax(got, dim=1).numpy()).max() < 1e-4
+    with pytest.raises(ValueError, match="no marks reader"):
+        restored_reader(SHIPPED)

@@ -10,10 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.viewing.gallery import GalleryFilter
+from pmo_assets.viewing.markup import plain_text
 from pmo_assets_tests.viewing.gallery_figures import context as told_of
 from pmo_assets_tests.viewing.gallery_figures import entity, figure, gallery_folder, mention, panel
 from pmo_assets_tests.viewing.marked_panels import MARKED, TEXT, phrase
@@ -348,6 +351,43 @@ def test_marks_and_regions_are_shown_when_asked_for_and_light_each_other(opened:
     page.get_by_role("button", name="marks and regions (none)").wait_for()
 
 
+def test_names_on_a_wide_low_figure_lie_beside_it(browser: Browser, tmp_path: Path) -> None:
+    """Upon panels that are lower than letters they would hide what is to be seen; no name lies upon another."""
+    row = [
+        panel(f"panel {i}", ("OCT", False), box=(i / 20, 0.0, (i + 1) / 20, 1.0), subcaption=f"Eye {i}.")
+        for i in range(20)
+    ]
+    low = replace(figure(*row, cluster="low"), width=2000, height=60)
+    high = figure(panel("A", ("OCT", False), box=(0, 0, 1, 1)), cluster="high")
+    address = gallery_folder(tmp_path, [low, high]).as_uri()
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(address + "#figure=PMC4736323/low")
+    page.wait_for_selector(".tag.outside")
+    places = page.evaluate(
+        """() => {
+          const of = (one) => {
+            const { left, top, right, bottom } = one.getBoundingClientRect();
+            return [left, top, right, bottom];
+          };
+          return Array.from(document.querySelectorAll(".stage :is(img, .tag)"), of);
+        }"""
+    )
+    picture, tags = places[0], places[1:]
+    assert len(tags) == 40
+    assert all(bottom <= picture[1] or top >= picture[3] for _, top, _, bottom in tags), "none covers the picture"
+    assert not [
+        (one, other)
+        for i, one in enumerate(tags)
+        for other in tags[:i]
+        if one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    ]
+    assert page.locator(".leaders line").count() == 40
+    page.keyboard.press("j")
+    page.wait_for_function("document.querySelector('#viewer-title').textContent && !document.querySelector('.outside')")
+    assert page.locator(".leaders line").count() == 0, "a panel that has room keeps its name"
+    page.close()
+
+
 def test_panels_that_a_filter_left_out_are_told_apart(opened: Opened) -> None:
     page = opened("#type=OCT&mark=marked&figure=PMC4736323/both")
     page.wait_for_selector("#viewer .panels")
@@ -358,8 +398,9 @@ def test_withheld_figures_come_without_picture_and_caption(opened: Opened) -> No
     page = opened("#figure=PMC3/nd")
     page.wait_for_selector("#viewer .panels")
     assert page.locator(".stage img").count() == 0
-    assert "Picture not included" in page.inner_text(".stage")
-    assert "No caption" in page.inner_text(".read")
+    assert "Picture withheld\n(CC BY-NC-ND does not let it be passed on)" in page.inner_text(".stage")
+    assert "Caption withheld: CC BY-NC-ND does not let it be passed on" in page.inner_text(".read")
+    assert "Subcaption withheld" in page.inner_text(".panels")
     assert "not redistributable" in page.inner_text(".panels")
     assert page.locator(".stage .panel").count() == 1, "boxes are facts"
 
@@ -411,13 +452,42 @@ def test_back_closes_the_figure_and_a_link_opens_it(opened: Opened) -> None:
     outside = opened("#split=test&figure=PMC4/split")
     outside.wait_for_selector("#viewer .panels")
     assert outside.inner_text("#viewer-place") == "not in the selection"
-    missing = opened("#figure=PMC4/none")
-    assert not missing.is_visible("#viewer")
-    assert "no figure PMC4/none" in (missing.locator("#announcement").text_content() or "")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "said"),
+    [
+        ("#figure=PMC4/none", "does not have: figure PMC4/none."),
+        ("#article=PMC9999&figure=PMC9999/f", "does not have: article PMC9999 and figure PMC9999/f."),
+        ("#type=OCT&type=Ultrasound&licence=X", "does not have: image type “Ultrasound” and licence “X”."),
+    ],
+)
+def test_an_address_of_what_is_not_there_says_so(opened: Opened, fragment: str, said: str) -> None:
+    page = opened(fragment)
+    assert not page.is_visible("#viewer")
+    assert said in page.inner_text("#missing")
+    page.click("#close-missing")
+    assert not page.is_visible("#missing")
+    page.evaluate("location.hash = 'figure=PMC4/split'")
+    page.wait_for_selector("#viewer .panels")
+    assert not page.is_visible("#missing")
+
+
+def test_what_has_a_picture_comes_first_and_can_be_asked_for(opened: Opened) -> None:
+    page = opened("#year=2021-2022")
+    assert shown(page) == ["split", "nd"], "in the release it is the other way round"
+    assert counts(page, "picture") == {"with picture and text": 2, "withheld": 1}
+    assert shown(opened("#year=2021-2022&picture=withheld")) == ["nd"]
+    assert "nd" not in shown(opened("#picture=with picture and text"))
+    assert (
+        page.locator(".shot .withheld").inner_text() == "Picture withheld\n(CC BY-NC-ND does not let it be passed on)"
+    )
 
 
 def test_ids_of_the_selection(opened: Opened) -> None:
     page = opened("#type=OCT&mark=marked")
+    page.click("#open-export")
+    assert page.inner_text("#export-count").startswith("2 panels")
     with page.expect_download() as download:
         page.click("#csv")
     rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text("utf-8"))))
@@ -431,11 +501,62 @@ def test_ids_of_the_selection(opened: Opened) -> None:
         "split": "test", "year": "2021",
     }  # fmt: skip
     whole = opened()
+    whole.click("#open-export")
     with whole.expect_download() as download:
         whole.click("#csv")
     rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text("utf-8"))))
     assert len(rows) == 69
     assert any(row["image_cluster_id"].startswith("<script>") for row in rows), "quoted, as it is"
+
+
+def test_the_same_panels_as_parquet_and_as_ids_and_again_by_their_address(opened: Opened) -> None:
+    page = opened("#type=OCT&page=1&figure=PMC4/split&sort=newest")
+    page.wait_for_selector("#viewer .panels")
+    page.click("#viewer-close")
+    page.click("#open-export")
+    with page.expect_download() as download:
+        page.click("[data-form=parquet]")
+    content = Path(download.value.path()).read_bytes()
+    table = pl.read_parquet(io.BytesIO(content))
+    assert table.columns == [
+        "panel_id", "article_id", "image_cluster_id", "image_types", "mark_statuses", "assembly", "confidence",
+        "license", "split", "year",
+    ]  # fmt: skip
+    first = table.row(0, named=True)
+    assert (first["article_id"], first["year"], first["confidence"], first["split"]) == (4736323, 2015, None, "train")
+    assert table.filter(pl.col("image_cluster_id") == "nd")["confidence"].to_list() == [0.95]
+    assert table["image_cluster_id"].to_list()[-1] == plain_text(HOSTILE)
+    metadata = pq.read_metadata(io.BytesIO(content)).metadata
+    address = metadata[b"pmo_address"].decode()
+    assert address == page.input_value("#export-address")
+    assert address.endswith("index.html#type=OCT")
+    with page.expect_download() as download:
+        page.click("[data-form=txt]")
+    ids = Path(download.value.path()).read_text("utf-8")
+    assert ids.splitlines() == table["panel_id"].to_list()
+    again = opened("#" + address.partition("#")[2])
+    assert again.evaluate("PmoGallery.exported.content('txt')") == ids
+    nothing = opened("#q=nothingofthekind")
+    assert nothing.is_disabled("#open-export")
+
+
+def test_a_long_list_without_a_value_in_a_column_is_parquet_all_the_same(opened: Opened) -> None:
+    page = opened()
+    sent = page.evaluate(
+        """() => {
+          const values = Array.from({ length: 1003 }, (_, i) => (i % 3 ? `é${i}` : null));
+          const columns = [{ name: "text", kind: "text", values },
+            { name: "whole", kind: "whole", values: values.map(() => null) },
+            { name: "half", kind: "fraction", values: values.map((_, i) => i / 2) }];
+          return [Array.from(PmoGallery.parquetFile(columns, { x: "y" })),
+            Array.from(PmoGallery.parquetFile(columns.map((column) => ({ ...column, values: [] })), {}))];
+        }"""
+    )
+    table, empty = (pl.read_parquet(io.BytesIO(bytes(content))) for content in sent)
+    assert table["text"].to_list() == [f"é{i}" if i % 3 else None for i in range(1003)]
+    assert table["whole"].null_count() == 1003
+    assert table["half"].to_list() == [i / 2 for i in range(1003)]
+    assert (empty.height, empty.columns) == (0, ["text", "whole", "half"])
 
 
 def test_reports_are_gathered_and_taken_along(opened: Opened) -> None:
@@ -545,6 +666,50 @@ def test_a_wider_term_finds_what_lies_within_it(
     assert page.inner_text("#count").startswith(count)
     again = opened("#" + page.evaluate("PmoGallery.filters.address()"), told)
     assert shown(again) == clusters, "the address leads back"
+
+
+@pytest.mark.parametrize(
+    ("words", "found", "everywhere"),
+    [
+        ('"of the macula with oedema"', ["told"], ["told"]),
+        ('"macula of the"', [], []),
+        ('"oedema macula" ', [], []),
+        ("“a vein”", ["told"], ["told"]),
+        ("subretinal", [], ["told"]),
+        ('"subretinal fluid"', [], ["told"]),
+        ('"drusen possibly since"', [], ["told"]),
+        ('"May Both"', [], []),  # two sentences
+        ("wicked OR vein", ["told"], ["told"]),
+        ("vein | since may", ["told"], ["told"]),
+        ("oedema -vein", ["told"], ["told"]),
+        ("rare OR retinal -vein NOT naevus", None, None),
+    ],
+)
+def test_phrases_alternatives_exclusions_and_what_articles_say(
+    opened: Opened, told: str, words: str, found: list[str] | None, everywhere: list[str] | None
+) -> None:
+    page = opened("", told)
+    for within, clusters in (("", found), ("mentions", everywhere)):
+        page.select_option("#within", within)
+        page.fill("#q", words)
+        settled(page)
+        if clusters is not None:
+            assert shown(page) == clusters, within
+        again = opened("#" + page.evaluate("PmoGallery.filters.address()"), told)
+        assert shown(again) == shown(page), "the address leads back"
+
+
+def test_what_is_left_out_leaves_the_other_panels(opened: Opened, told: str) -> None:
+    def hits(words: str) -> list[int]:
+        page = opened(f"#in=mentions&q={words}", told)
+        return list(page.evaluate("Array.from(PmoGallery.filters.panelHits(0))"))
+
+    assert hits("both") == [1, 1]
+    assert hits("both -vein") == [1, 0]
+    assert hits("both NOT subretinal") == [0, 1]
+    assert hits("-vein -oedema") == [0, 0]
+    assert hits("vein OR oedema") == [1, 1]
+    assert hits("-serous") == [0, 0], "a word of the title is of the whole figure"
 
 
 def seen_options(page: Page, facet: str) -> list[str]:

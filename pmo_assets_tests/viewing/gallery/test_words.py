@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pmo_assets.viewing.gallery.words import MAX_PANELS, MAX_WORD, WordIndex, folded, words
+from pmo_assets.viewing.gallery.words import BREAK, MAX_PANELS, MAX_WORD, WordIndex, folded, pairs, words
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,14 @@ from pmo_assets.viewing.gallery.words import MAX_PANELS, MAX_WORD, WordIndex, fo
 )
 def test_words_are_folded(text: str, expected: list[str]) -> None:
     assert words(text) == expected
+
+
+def test_pairs_are_words_in_a_row_of_one_text() -> None:
+    assert pairs("Cystoid, macular œdema") == ["cystoid macular", "macular oedema"]
+    assert pairs(f"one two{BREAK}three{BREAK}four five") == ["one two", "four five"]
+    index = WordIndex(cut=pairs)
+    index.add(0, ["left eye and right eye"], ["left eye", "right eye"])
+    assert occurrences(index) == {"left eye": {0: 1}, "right eye": {0: 2}, "eye and": {0: 0}, "and right": {0: 0}}
 
 
 def test_long_words_are_cut_and_surrogates_are_no_letters() -> None:

@@ -56,12 +56,31 @@ def test_an_article_is_called_by_its_package_beside_its_number(article_id: int, 
     assert (article["id"], article["name"]) == (str(article_id), name)
 
 
+def test_it_begins_with_what_can_be_used_and_counts_what_is_withheld() -> None:
+    closed = figure(panel("A", subcaption=None, redistributable=False), image=b"", caption="", license="CC BY-ND")
+    page = page_of(written_files([closed, TWO, closed])[1])
+    facts = {text(fact.find("dt")): text(fact.find("dd")) for fact in page.xpath("//dl[@class='facts']/div")}
+    assert facts == {"panels with picture and text": "2", "withheld": "2", "figures": "3", "articles": "1"}
+
+
+def test_a_private_gallery_says_so_on_each_page_of_it() -> None:
+    """Also where a figure or the list of panels lies over the page."""
+    page = page_of(written_files([TWO], private=True)[1])
+    assert "Private: not to be passed on." in text(page.find(".//p[@class='private']"))
+    marked = [place for place in ("viewer", "export") if page.xpath(f"//dialog[@id='{place}']//strong[.='Private']")]
+    assert marked == ["viewer", "export"]
+    assert "noindex" in page.xpath("//meta[@name='robots']/@content")[0]
+    assert "Private" not in written_files([TWO])[1]["index.html"].decode()
+
+
 def test_the_header_has_title_facts_and_notes() -> None:
     written, files = written_files([TWO], title="Panels of batch 7", facts={"Version": "0.1.0"}, notes="One.\n\nTwo.")
     page = page_of(files)
     assert page.findtext(".//title") == text(page.find(".//h1")) == "Panels of batch 7"
     facts = {text(fact.find("dt")): text(fact.find("dd")) for fact in page.xpath("//dl[@class='facts']/div")}
-    assert facts == {"articles": "1", "figures": "1", "panels": "2", "Version": "0.1.0"}
+    assert list(facts.items()) == [
+        ("panels with picture and text", "2"), ("articles", "1"), ("figures", "1"), ("Version", "0.1.0"),
+    ]  # fmt: skip
     assert [text(p) for p in page.xpath("//*[@class='notes']/p")] == ["One.", "Two."]
     assert (written.articles, written.figures, written.panels) == (1, 1, 2)
     assert set(written.files) == set(files)

@@ -2,7 +2,8 @@
 (() => {
   "use strict";
   const { figureOf, pictureOf, captionOf, contextOf, markedText, entityLegend, toldOf, pagesOf, pageAddress, pageNumber,
-    regionsOf, countOf, shapesOf, numbersOf, phrasesIn, regionList, RegionSwitch } = window.PmoGallery;
+    regionsOf, countOf, shapesOf, numbersOf, phrasesIn, regionList, RegionSwitch,
+    placeTags, withheldWhy } = window.PmoGallery;
   const SUBCAPTION = -1;
   const { element, svg, link, number, byId } = window.PmoGallery.elements;
   const MARK_WORDS = { undecided: "mark undecided" };
@@ -99,6 +100,7 @@
           article.attribution && element("p", { class: "attribution", dir: "auto" }, article.attribution),
           this.reports.form(figure)));
       this.body.scrollTop = 0;
+      placeTags(this.body.querySelector(".stage"));
       this.preload();
     }
 
@@ -116,7 +118,7 @@
       return colours[i % colours.length];
     }
 
-    stage({ entry, article, regions }, small, missed) {
+    stage({ entry, article, index, regions }, small, missed) {
       const { types, marks } = this.filters.catalogue;
       const shapes = [], tags = [];
       (entry.panels || []).forEach((panel, i) => {
@@ -128,7 +130,8 @@
           const type = types[image.type];
           shapes.push(svg("g", { class: "image" + miss, "data-panels": i, "--c": type.colour, "--x": left, "--y": top,
             "--w": width, "--h": height }, box(image.box)));
-          tags.push(element("span", { class: "tag type" + miss, "data-panels": i, "--c": type.colour, "--ink": type.ink,
+          tags.push(element("span", { class: "tag type" + miss, "data-panels": i, "data-box": image.box.join(" "),
+            "--c": type.colour, "--ink": type.ink,
             style: { left: left + width + "%", top: top + height + "%" } },
           type.name + (marks[image.mark] === "marked" ? " →" : "")));
         }
@@ -138,7 +141,8 @@
         if (panel.box) {
           shapes.unshift(svg("g", { class: "panel" + miss, "data-panels": i, "--c": colour }, box(panel.box)));
           if (panel.name) {
-            tags.push(element("span", { class: "tag name" + miss, "data-panels": i, "--c": colour, "--ink": ink,
+            tags.push(element("span", { class: "tag name" + miss, "data-panels": i, "data-box": panel.box.join(" "),
+              "--c": colour, "--ink": ink,
               style: { left: panel.box[0] + "%", top: panel.box[1] + "%" } }, panel.name));
           }
         }
@@ -146,7 +150,8 @@
       return element("div", { class: "stage", "--ar": entry.aspect },
         small
           ? element("img", { src: "data:image/webp;base64," + small, alt: `${entry.label} of ${article.name}` })
-          : element("p", { class: "withheld" }, "Picture not included", element("br"), "(its licence does not allow it)"),
+          : element("p", { class: "withheld" }, "Picture withheld", element("br"),
+            `(${withheldWhy(this.filters, index)})`),
         svg("svg", { "aria-hidden": "true" }, shapes, regions && shapesOf(regions)),
         element("div", { "aria-hidden": "true" }, tags, regions && numbersOf(regions, entry.aspect)));
     }
@@ -184,7 +189,11 @@
     caption(entry, context, regions) {
       const { catalogue } = this.filters;
       const pieces = entry.caption || [];
-      if (!pieces.length) return element("p", { class: "sub none" }, "No caption");
+      if (!pieces.length) {
+        const withheld = (entry.panels || []).some((panel) => panel.withheld);
+        return element("p", { class: "sub none" },
+          withheld ? `Caption withheld: ${withheldWhy(this.filters, this.shown)}` : "No caption");
+      }
       const [panel] = entry.panels || [];
       if (!(context || regions) || !panel || panel.text !== true) return captionOf(entry, catalogue.captions);
       // The only panel has all of the caption: its words are those of the panel.
@@ -220,7 +229,7 @@
       if (!panels.length) return element("p", { class: "sub none" }, "No panels");
       const text = (panel, i) => {
         if (panel.text === true) return element("p", { class: "sub none" }, "The whole caption");
-        if (!panel.text) return element("p", { class: "sub none" }, "No subcaption");
+        if (!panel.text) return element("p", { class: "sub none" }, panel.withheld ? "Subcaption withheld" : "No subcaption");
         return element("p", { class: "sub", dir: "auto" }, this.words(panel.text, i, context, regions));
       };
       const legend = context && entityLegend(catalogue, context);

@@ -3,7 +3,8 @@
   "use strict";
   const { data, ALL_PANELS } = window.PmoGallery;
   const NO_CONFIDENCE = 255;
-  const SINGLE = ["journal", "article", "q", "sort"];
+  const SINGLE = ["journal", "article", "q", "in", "sort"];
+  const UNKNOWN_LICENCE = "licence unknown";
   const RANGES = ["year", "confidence", "caption"];
   const SORTS = ["unsure", "newest"];
 
@@ -14,12 +15,16 @@
     { name: "licence", list: "licenses" },
     { name: "assembly", list: "assemblies" },
     { name: "split", list: "splits" },
+    { name: "picture", list: "pictures" },
   ];
 
+  const TITLES = { type: "image type", mark: "mark", licence: "licence", assembly: "assembly", split: "split",
+    picture: "picture" };
+
   const emptyState = (further) => ({
-    type: new Set(), mark: new Set(), licence: new Set(), assembly: new Set(), split: new Set(),
+    type: new Set(), mark: new Set(), licence: new Set(), assembly: new Set(), split: new Set(), picture: new Set(),
     ...Object.fromEntries(further.map(({ name }) => [name, new Set()])),
-    journal: "", article: "", q: "", sort: "", page: 1, figure: "",
+    journal: "", article: "", q: "", in: "", sort: "", page: 1, figure: "",
     year: [null, null], confidence: [null, null], caption: [null, null],
   });
 
@@ -30,6 +35,7 @@
       this.names = {
         types: catalogue.types.map((type) => type.name), marks: catalogue.marks, licenses: catalogue.licenses,
         assemblies: catalogue.assemblies, splits: catalogue.splits.map((name) => name || "no split"),
+        pictures: catalogue.pictures,
       };
       // Filters of columns that declare one: each has its options, sets of them, and the number of a set per panel.
       this.further = (catalogue.filters || []).map(({ name, title, values, sets, names }, place) => {
@@ -58,6 +64,7 @@
       this.hits = new Uint8Array(catalogue.counts.panels);
       this.order = new Uint32Array(figures);
       this.shown = 0;
+      this.unknown = []; // what the address asks for and this release does not have, in words
     }
 
     /** How many panels have each set of a filter's options … */
@@ -84,20 +91,29 @@
       const names = this.names[facet.list];
       const numberOf = (name) => names.findIndex((other) => other.toLowerCase() === name.trim().toLowerCase());
       // A list with commas is taken as well, but a name may have commas itself.
-      return new Set(values.flatMap((value) => (numberOf(value) < 0 ? value.split(",") : [value]))
-        .map(numberOf).filter((number) => number >= 0));
+      const wanted = values.flatMap((value) => (numberOf(value) < 0 ? value.split(",") : [value]))
+        .filter((value) => value.trim());
+      for (const value of wanted) {
+        if (numberOf(value) < 0) this.unknown.push(`${facet.title || TITLES[facet.name]} “${value.trim()}”`);
+      }
+      return new Set(wanted.map(numberOf).filter((number) => number >= 0));
     }
 
     /** Set the state from an address (#type=OCT&mark=marked). */
     read(hash) {
       const query = new URLSearchParams(hash.replace(/^#/, ""));
       const state = emptyState(this.further);
+      this.unknown = [];
       for (const facet of this.facets) state[facet.name] = this.numbersOf(facet, query.getAll(facet.name));
       for (const name of SINGLE) state[name] = (query.get(name) || "").trim();
       state.q = query.get("q") || "";
       if (!SORTS.includes(state.sort)) state.sort = "";
+      if (state.in !== "mentions" || !this.search.hasSentences) state.in = "";
       state.article = state.article.replace(/^(PMC|article )/i, "");
-      if (state.article && !this.articles.includes(state.article)) state.article = "";
+      if (state.article && !this.articles.includes(state.article)) {
+        this.unknown.push(`article ${this.articleName(state.article)}`);
+        state.article = "";
+      }
       for (const name of RANGES) {
         const [low, high] = (query.get(name) || "").split("-", 2);
         const value = (text) => (text && Number.isFinite(Number(text)) ? Number(text) : null);
@@ -117,7 +133,7 @@
       }
       for (const name of SINGLE) {
         const value = name === "article" && state.article ? this.articleName(state.article) : state[name];
-        if (value.trim()) query.set(name, value.trim());
+        if (value.trim() && (name !== "in" || state.q.trim())) query.set(name, value.trim());
       }
       for (const name of RANGES) {
         const [low, high] = state[name];
@@ -147,9 +163,9 @@
     // ---- what is left ------------------------------------------------------------------------------------------
     /** Promise of nothing: looks for the words that were typed. */
     async find() {
-      const { q } = this.state;
-      const found = await this.search.find(q);
-      if (q === this.state.q) this.found = found;
+      const { q, in: within } = this.state;
+      const found = await this.search.find(q, within === "mentions");
+      if (q === this.state.q && within === this.state.in) this.found = found;
     }
 
     articlesLeft() {
@@ -196,6 +212,7 @@
       const licences = only(state.licence, this.names.licenses.length);
       const assemblies = only(state.assembly, this.names.assemblies.length);
       const splits = only(state.split, this.names.splits.length);
+      const pictures = only(state.picture, this.names.pictures.length);
       const further = this.further.map((facet) => ({
         facet, of: panel[facet.column], counts: new Uint32Array(facet.sets.length),
         chosen: Uint8Array.from(facet.sets, (set) =>
@@ -205,7 +222,7 @@
       const within = (range, steps) => !range.set || (steps !== NO_CONFIDENCE && steps >= range.low && steps <= range.high);
       const counts = {
         licence: new Uint32Array(licences.length), assembly: new Uint32Array(assemblies.length),
-        split: new Uint32Array(splits.length), kind: new Uint32Array(kinds.length),
+        split: new Uint32Array(splits.length), picture: new Uint32Array(pictures.length), kind: new Uint32Array(kinds.length),
       };
       const ofPanels = state.type.size || state.mark.size || state.assembly.size || confidence.set ||
         this.further.some(({ name }) => state[name].size);
@@ -216,8 +233,8 @@
         const a = figure.article[f];
         const mask = found ? found[f] : ALL_PANELS;
         if (!articles[a] || !mask || !within(caption, figure.confidence[f])) continue;
-        const licence = figure.license[f], split = this.article.split[a];
-        const missed = (licences[licence] ? 0 : 1) + (splits[split] ? 0 : 1);
+        const licence = figure.license[f], split = this.article.split[a], picture = figure.picture[f];
+        const missed = (licences[licence] ? 0 : 1) + (splits[split] ? 0 : 1) + (pictures[picture] ? 0 : 1);
         if (missed > 1) continue;
         const first = firstPanel[f], end = firstPanel[f + 1];
         let left = first === end && !ofPanels && !missed ? 1 : 0;
@@ -230,6 +247,7 @@
           if (misses > 1) continue;
           if (!misses || !licences[licence]) counts.licence[licence] += 1;
           if (!misses || !splits[split]) counts.split[split] += 1;
+          if (!misses || !pictures[picture]) counts.picture[picture] += 1;
           if (!misses || !assemblies[assembly]) counts.assembly[assembly] += 1;
           if (!misses || !kinds[kind]) counts.kind[kind] += 1;
           for (const { of, chosen, counts: own } of further) if (!misses || !chosen[of[p]]) own[of[p]] += 1;
@@ -271,14 +289,16 @@
       return { type: types, mark: marks };
     }
 
+    /** As asked for; else figures with a picture come first, each part in the order of the release. */
     sort() {
       const { sort } = this.state;
-      if (!sort) return;
       const { figure, panel, firstPanel, hits } = this;
       const value = new Float64Array(figure.article.length);
       for (let i = 0; i < this.shown; i += 1) {
         const f = this.order[i];
-        if (sort === "newest") {
+        if (!sort) {
+          value[f] = figure.picture[f];
+        } else if (sort === "newest") {
           value[f] = -this.article.year[figure.article[f]];
         } else {
           value[f] = NO_CONFIDENCE;
@@ -322,5 +342,12 @@
     return { cluster: file.clusters[f % per], panels: file.panels[f % per] };
   };
 
-  Object.assign(window.PmoGallery, { Filters, FACETS, RANGES, figureOf, pictureOf, idsOf });
+  /** Why picture and text of a figure are withheld. */
+  const withheldWhy = (filters, f) => {
+    const licence = filters.names.licenses[filters.figure.license[f]];
+    return licence === UNKNOWN_LICENCE ? "no licence is stated that lets it be passed on"
+      : `${licence} does not let it be passed on`;
+  };
+
+  Object.assign(window.PmoGallery, { Filters, FACETS, RANGES, withheldWhy, figureOf, pictureOf, idsOf });
 })();

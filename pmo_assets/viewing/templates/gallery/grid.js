@@ -1,7 +1,7 @@
 /* The filters' side, and the page of figures that are left. A card is filled when it comes near the window. */
 (() => {
   "use strict";
-  const { RANGES, figureOf } = window.PmoGallery;
+  const { RANGES, figureOf, withheldWhy } = window.PmoGallery;
   const { element, number, byId } = window.PmoGallery.elements;
   const PAGE = 48;
   const MORE = 8; // options of a facet that are shown at first
@@ -21,7 +21,7 @@
         const names = filters.names[facet.list];
         const most = facet.panels || []; // most frequent first, where that is known
         const order = orders[facet.list] || names.map((_, i) => i).sort((a, b) =>
-          (facet.list === "marks" ? a - b : (facet.panels && (names[a] === NOTHING) - (names[b] === NOTHING)) ||
+          (["marks", "pictures"].includes(facet.list) ? a - b : (facet.panels && (names[a] === NOTHING) - (names[b] === NOTHING)) ||
             (most[b] || 0) - (most[a] || 0) || names[a].localeCompare(names[b])));
         this.add(facet, names, order, changed);
       }
@@ -40,7 +40,9 @@
       const group = byId("facet-" + facet.name) || this.fieldset(facet);
       const splits = this.filters.article.split;
       const used = order.filter((i) => facet.name !== "split" || splits.includes(i));
-      group.hidden = used.length === 0 || (facet.name === "split" && names.length < 2);
+      const pictures = this.filters.figure.picture;
+      group.hidden = used.length === 0 || (facet.name === "split" && names.length < 2) ||
+        (facet.name === "picture" && pictures.every((number) => number === pictures[0]));
       const list = group.querySelector(".options");
       const long = used.length > LONG ? { facet, list, open: false, options: [] } : null;
       used.forEach((i, place) => {
@@ -135,6 +137,7 @@
       set("journal", state.journal);
       if (byId("q").value.trim() !== state.q.trim()) byId("q").value = state.q;
       byId("sort").value = state.sort;
+      byId("within").value = state.in;
       const chip = byId("article");
       chip.hidden = !state.article;
       chip.querySelector("span").textContent = state.article ? this.filters.articleName(state.article) : "";
@@ -200,7 +203,8 @@
       card.href = "#" + filters.address({ figure: `${this.filters.articleName(article.id)}/${entry.cluster}` });
       const picture = small
         ? element("img", { src: "data:image/webp;base64," + small, alt: "", decoding: "async" })
-        : element("span", { class: "withheld" }, "Picture not included");
+        : element("span", { class: "withheld" }, "Picture withheld", element("br"),
+          `(${withheldWhy(filters, f)})`);
       card.querySelector(".shot").replaceChildren(picture);
       card.querySelector(".label").replaceChildren(entry.label, element("small", {}, article.name));
       const panels = entry.panels || [];

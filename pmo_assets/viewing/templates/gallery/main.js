@@ -1,11 +1,9 @@
 /* Puts the parts together: filters, address, grid, figure view, keyboard, lists of ids. */
 (() => {
   "use strict";
-  const { data, Search, Filters, FilterSide, Grid, FigureView, Reports, idsOf } = window.PmoGallery;
-  const { count, download, byId, element, number, announce } = window.PmoGallery.elements;
+  const { data, Search, Filters, FilterSide, Grid, FigureView, Reports, Export, idsOf } = window.PmoGallery;
+  const { count, byId, element, number, announce } = window.PmoGallery.elements;
   const TYPING = 120; // milliseconds without a key before it counts
-
-  const cell = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
   const start = (catalogue) => {
     const filters = new Filters(catalogue, new Search(catalogue));
@@ -28,7 +26,7 @@
       const active = filters.active();
       byId("active-filters").textContent = active ? ` (${active})` : "";
       byId("reset").hidden = active === 0 && !filters.state.q.trim();
-      byId("csv").disabled = left.figures === 0;
+      byId("open-export").disabled = left.panels === 0;
       byId("nothing").textContent = total.figures ? "No figure matches these filters." : "There are no figures yet.";
       grid.show();
     };
@@ -54,6 +52,8 @@
     };
     const side = new FilterSide(filters, changed);
     byId("q").addEventListener("input", (event) => { filters.state.q = event.target.value; changed(); });
+    byId("within").hidden = !filters.search.hasSentences;
+    byId("within").addEventListener("change", (event) => { filters.state.in = event.target.value; changed(); });
     byId("sort").addEventListener("change", (event) => { filters.state.sort = event.target.value; changed(); });
     byId("article").addEventListener("click", () => { filters.state.article = ""; changed(); byId("q").focus(); });
     byId("reset").addEventListener("click", () => {
@@ -116,8 +116,17 @@
         return;
       }
       filters.state.figure = "";
-      announce(`There is no figure ${name} in this release.`);
+      sayMissing([...filters.unknown, `figure ${name}`]);
     };
+    /** Say what an address asks for in vain; nothing takes the note away. */
+    const sayMissing = (unknown) => {
+      byId("missing").hidden = unknown.length === 0;
+      const what = unknown.length > 1 ? `${unknown.slice(0, -1).join(", ")} and ${unknown.at(-1)}` : unknown[0];
+      byId("missing").firstElementChild.textContent = unknown.length === 0 ? "" :
+        `The address asks for what this release does not have: ${what}. An article may have left it, or its figures were ` +
+        "found anew; the address may be of another release.";
+    };
+    byId("close-missing").addEventListener("click", () => { sayMissing([]); byId("figures").focus(); });
     byId("figures").addEventListener("click", (event) => {
       const card = event.target.closest(".card");
       if (!card || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
@@ -129,45 +138,13 @@
     const readAddress = async () => {
       const before = filters.address({ figure: "" });
       filters.read(location.hash);
+      sayMissing(filters.unknown);
       if (filters.address({ figure: "" }) !== before || !grid.cards) await apply();
       await showNamed();
     };
     window.addEventListener("hashchange", readAddress);
 
-    // ---- lists of ids --------------------------------------------------------------------------------------------
-    const idsOfSelection = async () => {
-      const lines = ["panel_id,article_id,image_cluster_id,image_types,mark_statuses,assembly,confidence,license,split,year"];
-      const { figure, panel, firstPanel, hits, article, names } = filters;
-      const figures = Array.from(filters.order.subarray(0, filters.shown)).sort((a, b) => a - b);
-      for (const f of figures) {
-        const ids = await idsOf(catalogue, f);
-        const a = figure.article[f];
-        for (let p = firstPanel[f]; p < firstPanel[f + 1]; p += 1) {
-          if (!hits[p]) continue;
-          const images = catalogue.kinds[panel.kind[p]];
-          const sure = panel.confidence[p] <= catalogue.confidenceSteps ? panel.confidence[p] / catalogue.confidenceSteps : "";
-          lines.push([
-            ids.panels[p - firstPanel[f]], filters.articles[a], ids.cluster,
-            [...new Set(images.map(([t]) => names.types[t]))].join("; "),
-            [...new Set(images.map(([, m]) => names.marks[m]))].join("; "),
-            names.assemblies[panel.assembly[p]], String(sure), names.licenses[figure.license[f]],
-            catalogue.splits[article.split[a]], String(article.year[a] || ""),
-          ].map(cell).join(","));
-        }
-      }
-      return lines.join("\r\n") + "\r\n";
-    };
-    byId("csv").addEventListener("click", async (event) => {
-      const button = event.currentTarget;
-      button.disabled = true;
-      try {
-        download("panels.csv", "text/csv", await idsOfSelection());
-      } catch (error) {
-        announce(error.message);
-      } finally {
-        button.disabled = false;
-      }
-    });
+    const exported = new Export(filters);
 
     // ---- keyboard ------------------------------------------------------------------------------------------------
     const help = byId("help");
@@ -191,10 +168,10 @@
         event.preventDefault();
         if (!help.open) help.showModal();
       } else if (view.open) {
-        if (help.open || reports.dialog.open) return;
+        if (help.open || reports.dialog.open || exported.dialog.open) return;
         if (event.key in STEPS) view.step(STEPS[event.key]);
         else if (event.key === "m") view.regions.turn(!view.regions.on);
-      } else if (help.open || reports.dialog.open) {
+      } else if (help.open || reports.dialog.open || exported.dialog.open) {
         return;
       } else if (event.key === "/") {
         event.preventDefault();
@@ -207,7 +184,7 @@
     byId("q").addEventListener("keydown", (event) => { if (event.key === "Escape") event.target.blur(); });
 
     byId("all-figures").hidden = false;
-    Object.assign(window.PmoGallery, { filters, grid, view, reports, idsOfSelection });
+    Object.assign(window.PmoGallery, { filters, grid, view, reports, exported });
     return readAddress();
   };
 

@@ -164,6 +164,7 @@ print(json.dumps([network.batches.size, [float(b.scores["image"].sum()) for b in
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited and measured as on Linux")
+@pytest.mark.slow
 def test_the_shipped_network_works_with_less_memory_in_smaller_batches() -> None:
     def answer(megabytes: int) -> tuple[int, list[float]]:
         command = [sys.executable, "-c", LIMITED, str(megabytes)]
