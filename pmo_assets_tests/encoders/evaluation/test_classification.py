@@ -69,9 +69,13 @@ def test_the_nearest_kind_decides_where_a_class_has_several() -> None:
     classes = {"bright": LabelClass(prompts=("white", "yellow")), "dark": LabelClass(prompts=("black",))}
     prompts = Embeddings(np.array([[1.0, 0.0], [-0.9, 0.1], [0.2, 1.0]]))
     images = Embeddings(np.array([[-1.0, 0.0], [1.0, 0.2], [0.1, 1.0]]))
-    given = {"title": "t", "source": "s", "templates": ("{}",), "classes": classes}
-    assert zero_shot_by_prompts(images, prompts, LabelSet(**given, kinds=True)).labels.tolist() == [0, 0, 1]
-    averaged = zero_shot_by_prompts(images, prompts, LabelSet(**given)).labels.tolist()
+
+    def told(kinds: bool) -> list[int]:
+        labels = LabelSet(title="t", source="s", templates=("{}",), kinds=kinds, classes=classes)
+        return [int(number) for number in zero_shot_by_prompts(images, prompts, labels).labels]
+
+    assert told(kinds=True) == [0, 0, 1]
+    averaged = told(kinds=False)
     assert averaged == zero_shot(images, class_embeddings(prompts, ["b", "b", "d"], ["b", "d"])).labels.tolist()
     assert averaged != [0, 0, 1]
 
