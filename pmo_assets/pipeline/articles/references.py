@@ -189,6 +189,8 @@ _ONE_PLACE: Final = re.compile(rf"(?:{_PLACE}|{_ORDINAL})(?:[\s-]{_PLACE})?(?:\s
 _PLACE_OPENS: Final = re.compile(r"\s?[(\[,:;]\s?|\s")
 _NAMES_PLACE: Final = re.compile(rf"{_NOUN}\Z|(?:rows?|columns?)\Z", re.I)
 _BEFORE_FIGURE: Final = re.compile(r"[)\]]?\s(?:of|in|from)\s(?:the\s)?\Z")
+# "(left panel Figure 1)": only where a bracket opens, else the panel may be of the figure before it.
+_BESIDE_FIGURE: Final = re.compile(r"[)\]]?,?\s\Z")
 # "Fig. 2A and 3 patients": the number is of something else.
 _COUNTED: Final = re.compile(
     r"\s(?:(?:more|other|further)\s)?(?:patients?|eyes?|cases?|subjects?|participants?|controls?|animals?|mice|rats?|months?"
@@ -347,14 +349,17 @@ def _places(listed: str) -> tuple[PanelName, ...]:
 
 
 def _with_names_before(text: str, reference: FigureReference) -> FigureReference:
-    """The reference with the panels before it: "panels A and B of Figure 3", "left panel of Fig. 3"."""
+    """The reference with the panels before it: "panels A and B of Figure 3", "(left panel Fig. 3)"."""
     start = max(0, reference.start - BEFORE)
     before = text[start : reference.start]
-    link = _BEFORE_FIGURE.search(before)
+    linked = _BEFORE_FIGURE.search(before)
+    link = linked or _BESIDE_FIGURE.search(before)
     if link is None:
         return reference
     for word in _PANEL.finditer(before, 0, link.start()):
-        names, end = _panel_names(before, word)
+        if linked is None and before[: word.start()].rstrip()[-1:] not in {"(", "["}:
+            continue
+        names, end = _panel_names(before if linked else before[: link.start()], word)
         if names and end >= link.start():
             return FigureReference(start + word.start(), reference.end, reference.key, names)
     return reference

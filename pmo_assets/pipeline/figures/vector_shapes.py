@@ -47,6 +47,13 @@ ON_BITMAP: Final = 0.5
 """Part of a shape that lies on a bitmap."""
 
 
+FAR: Final = 1e6
+"""Points: coordinates beyond are no page's."""
+
+RING: Final = 0.85
+"""Inner side of an outline, relative to its outer side, at least: strokes of letters are thicker."""
+
+
 @dataclass(frozen=True, slots=True)
 class VectorShape:
     """A shape over a bitmap of the page.
@@ -124,6 +131,8 @@ def _shape_of_path(path: Mapping[str, Any], box: NDArray[np.float64], displayed:
     colour = path["fill"] if filled else path["color"]
     name = "#" + "".join(f"{round(255 * min(1.0, max(0.0, float(v)))):02x}" for v in _rgb(colour))
     left, top, right, bottom = box.tolist()
+    if filled and not stroked and (ring := ring_of_path(items)) is not None:
+        return VectorShape(ring, (left, top, right, bottom), name, False, None, None)
     kind, ends = shape_of_path(items, filled=filled)
     tip, tail = (None, None) if ends is None else (displayed(ends[0]), displayed(ends[1]))
     return VectorShape(kind, (left, top, right, bottom), name, filled, tip, tail)
@@ -167,6 +176,41 @@ def shape_of_path(items: Sequence[Sequence[Any]], *, filled: bool) -> tuple[Shap
         return "head", _ends_of_hollow_head(items)
     named = _symbol(items, corners, filled=filled)
     return named if named is not None else (other, open_ends)
+
+
+def ring_of_path(items: Sequence[Sequence[Any]]) -> ShapeKind | None:
+    """Return the shape that a filled path is the outline of, strokes having been made fillings; None for others.
+
+    Such a path goes round once outside and back just inside, so that it encloses little; letters do so, too ("O"), but
+    their strokes are thicker.
+
+    Args:
+        items: as of `shape_of_path`.
+    """
+    kinds = {item[0] for item in items}
+    if kinds == {"re"} and len(items) == 2:
+        outer, inner = sorted(
+            ([float(v) for v in item[1][:4]] for item in items), key=lambda r: -abs((r[2] - r[0]) * (r[3] - r[1]))
+        )
+        inside = all(a <= b for a, b in zip(outer[:2], inner[:2], strict=True)) and all(
+            a >= b for a, b in zip(outer[2:], inner[2:], strict=True)
+        )
+        thin = all(inner[k + 2] - inner[k] >= RING * (outer[k + 2] - outer[k]) > 0 for k in (0, 1))
+        return "rectangle" if inside and thin else None
+    if "c" not in kinds or not kinds <= {"l", "c"} or not 6 <= len(items) <= MAX_SEGMENTS:
+        return None
+    points = np.asarray([_point(item[1]) for item in items])
+    if not (np.abs(points) < FAR).all():
+        return None
+    low, high = points.min(axis=0), points.max(axis=0)
+    if (high - low).min() <= 0:
+        return None
+    across, down = ((points - (low + high) / 2) / ((high - low) / 2)).T
+    radii, angles = np.hypot(across, down), np.sort(np.arctan2(down, across))
+    gaps = np.diff(angles, append=angles[0] + 2 * math.pi)
+    enclosed = abs(float(np.dot(across, np.roll(down, -1)) - np.dot(down, np.roll(across, -1)))) / 2
+    ring = radii.min() >= RING and gaps.max() <= math.radians(100) and enclosed <= math.pi * (1 - RING**2)
+    return "ellipse" if ring else None
 
 
 def kind_of_path(items: Sequence[Sequence[Any]], *, filled: bool) -> ShapeKind:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import colorsys
 from typing import Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,6 +44,16 @@ INK: Final = 40
 
 FEW: Final = 0.2
 """Part of the ink that differs most and is taken as a mark's colour: rims are mixed with the ground."""
+
+FAINT: Final = 0.35
+"""Part of the largest difference from the surroundings from which a pixel may belong to a mark's surface."""
+
+EVEN: Final = 22.0
+"""Levels by which a surface's pixels differ from their middle value on average, at most: else it is the picture."""
+
+SURFACE, DEEP = (0.1, 0.08), 0.5
+"""A surface has this part of a mark's pixels, and of its box; its core is half as deep as its middle. Chosen on drawn
+marks of the validation part (`docs/measurements.md`, marks)."""
 
 Rgb = tuple[int, int, int]
 
@@ -83,7 +94,9 @@ def rgb_of(name: str) -> Rgb:
 
 
 def ink_colour(pixels: NDArray[np.uint8], box: tuple[int, int, int, int]) -> Rgb:
-    """Return the colour of what is drawn in a box of pixels: that which differs most from the box's surroundings.
+    """Return the colour of what is drawn in a box of pixels: of its surface, else of what differs most from the ground.
+
+    An arrow that is black within a white rim is black; of thin lines no pixel is away from the rim.
 
     Args:
         pixels: (height, width, 3) uint8 RGB.
@@ -96,6 +109,12 @@ def ink_colour(pixels: NDArray[np.uint8], box: tuple[int, int, int, int]) -> Rgb
     inside = pixels[top:bottom, left:right].reshape(-1, 3).astype(np.float32)
     ground = np.median(around.reshape(-1, 3), axis=0)
     apart = np.abs(inside - ground).max(axis=1)
+    surface = _surface(apart.reshape(bottom - top, right - left)).ravel()
+    if surface.any():
+        middle = np.median(inside[surface], axis=0)
+        if np.abs(inside[surface] - middle).max(axis=1).mean() <= EVEN:
+            red, green, blue = np.round(middle).astype(int).tolist()
+            return (red, green, blue)
     ink = apart >= max(INK, float(apart.max()) * 0.6)
     if not ink.any():
         ink = np.ones(len(inside), dtype=bool)
@@ -103,3 +122,16 @@ def ink_colour(pixels: NDArray[np.uint8], box: tuple[int, int, int, int]) -> Rgb
     order = np.argsort(-apart[ink], kind="stable")[: max(3, round(int(ink.sum()) * FEW))]
     red, green, blue = np.round(np.median(inside[ink][order], axis=0)).astype(int).tolist()
     return (red, green, blue)
+
+
+def _surface(apart: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Return the pixels in the core of what differs from the ground; none where that is thin.
+
+    Args:
+        apart: (height, width), levels by which each pixel differs.
+    """
+    drawn = apart >= max(INK, float(apart.max()) * FAINT)
+    away = cv2.distanceTransform(np.pad(drawn.astype(np.uint8), 1), cv2.DIST_C, 3)[1:-1, 1:-1]
+    core = away >= max(2.0, DEEP * float(away.max()))
+    enough = (away >= 2).sum() >= SURFACE[0] * drawn.sum() and core.sum() >= SURFACE[1] * apart.size
+    return core if enough else np.zeros_like(core)

@@ -8,7 +8,7 @@ second network, sees each of their boxes by itself and says what it shows and wh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -302,5 +302,23 @@ def _read(session: Any, pixels: NDArray[np.uint8], found: Sequence[FoundBox]) ->
         return []
     tall, wide = pixels.shape[:2]
     seen = np.stack([reader_input(pixels, read_frame(one.box, wide, tall)) for one in found])
-    kinds, tips = session.run(list(READ_OUTPUTS), {"pixels": seen})
+    kinds, tips = turned_answers(lambda views: session.run(list(READ_OUTPUTS), {"pixels": views}), seen)
     return [mark_of_answers(one, kinds[k], tips[k], pixels) for k, one in enumerate(found)]
+
+
+def turned_answers(
+    read: Callable[[NDArray[np.uint8]], Sequence[NDArray[np.float32]]], seen: NDArray[np.uint8]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the reader's mean answers (see `READ_OUTPUTS`) about boxes that it sees in all four directions.
+
+    Args:
+        read: the reader: views (n, 64, 64, 3) to kinds (n, 8) and places (n, 257).
+        seen: views of the boxes.
+    """
+    count, turns = len(seen), range(4)
+    kinds, tips = read(np.concatenate([np.rot90(seen, turn, axes=(1, 2)) for turn in turns]))
+    places = tips[:, :-1].reshape(-1, TIP_PLACES, TIP_PLACES)
+    back = [np.rot90(places[turn * count : (turn + 1) * count], -turn, axes=(1, 2)) for turn in turns]
+    pointed = np.mean(back, axis=0).reshape(count, -1)
+    nowhere = tips[:, -1:].reshape(len(turns), count, 1).mean(axis=0)
+    return kinds.reshape(len(turns), count, -1).mean(axis=0), np.concatenate([pointed, nowhere], axis=1)

@@ -57,6 +57,9 @@ from pmo_assets.tables.rows import record_of
 NOT_LOOKED_FOR: Final = "marks were not looked for: the figure's were rejected"
 """Why phrases of a figure without marks are linked to none."""
 
+LEAST_PLOT: Final = 0.5
+"""Probability of its modality from which a panel's image is a plot."""
+
 PANELS_DECIDED, MARKS_DECIDED, REGIONS_DECIDED = "panels decided", "marks decided", "regions decided"
 """Keys of the tallies: what of people's decisions was applied."""
 
@@ -179,6 +182,9 @@ def find_article_phrases(
 ) -> StepOutput:
     """Find the phrases that name marks in each panel's subcaption and mentions: rows of `region_phrases`.
 
+    Panels that are plots have none: what "dashed line" names there is a legend's symbol, and plots are not searched for
+    marks.
+
     Args:
         figures: the article's rows of `figures`.
         reviewed_panels: its rows of that table.
@@ -197,7 +203,7 @@ def find_article_phrases(
             texts = _texts(panel, told.get(key["panel_id"]))
             found = [
                 phrase
-                for number, text in enumerate(texts)
+                for number, text in enumerate(() if is_plot_panel(panel) else texts)
                 for phrase in region_phrases(
                     text,
                     found_in="subcaption" if number == 0 else "mention",
@@ -214,6 +220,13 @@ def find_article_phrases(
         return made
 
     return for_each_figure(figures, "region_phrases", rows)
+
+
+def is_plot_panel(panel: Panel) -> bool:
+    """Say whether all that a panel shows are plots, by the modality of its images; False for one without images."""
+    return bool(panel.images) and all(
+        image.modality == "plot" and image.modality_score >= LEAST_PLOT for image in panel.images
+    )
 
 
 def find_article_regions(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pmo_assets.pipeline.figures.page import page_content
 from pmo_assets.pipeline.figures.pointers import is_arrow
-from pmo_assets.pipeline.figures.vector_shapes import MAX_SHAPES, kind_of_path, shapes_on_bitmaps
+from pmo_assets.pipeline.figures.vector_shapes import MAX_SHAPES, kind_of_path, ring_of_path, shapes_on_bitmaps
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
 from pmo_assets_tests.pipeline.figures.whole import extraction_of
 
@@ -71,6 +71,32 @@ def test_shapes_are_named_by_their_geometry() -> None:
     assert kind_of_path(lines([(k, k % 7) for k in range(100)]), filled=False) == "curve"
 
 
+def round_about(sides: tuple[float, float], way: int) -> list[tuple[float, float]]:
+    turns = [2 * math.pi * way * k / 8 for k in range(9)]
+    return [(50 + sides[0] * math.cos(turn), 50 + sides[1] * math.sin(turn)) for turn in turns]
+
+
+def curves(points: Sequence[tuple[float, float]]) -> list[tuple[Any, ...]]:
+    return [("c", a, a, b, b) for a, b in pairwise(points)]
+
+
+@pytest.mark.parametrize("sides", [(20.0, 20.0), (30.0, 12.0)])
+def test_a_stroke_that_was_made_a_filling_is_an_outline(sides: tuple[float, float]) -> None:
+    outer = round_about(sides, 1)
+    inner = round_about((0.93 * sides[0], 0.93 * sides[1]), -1)
+    ring = [*curves(outer), ("l", outer[-1], inner[0]), *curves(inner), ("l", inner[-1], outer[0])]
+    assert ring_of_path(ring) == "ellipse"
+    letter = round_about((0.6 * sides[0], 0.6 * sides[1]), -1)
+    assert ring_of_path([*curves(outer), *curves(letter)]) is None, "an O is thicker"
+    assert ring_of_path(curves(outer)) is None, "a disc"
+    assert ring_of_path(curves(outer[:5]) + curves(inner[4:])) is None, "a part of one"
+    assert ring_of_path([("re", (0, 0, 30, 20), 1), ("re", (1, 1, 29, 19), -1)]) == "rectangle"
+    assert ring_of_path([("re", (0, 0, 30, 20), 1), ("re", (8, 5, 22, 15), -1)]) is None
+    path = {"type": "f", "fill": (1.0, 0.0, 0.0), "items": ring}
+    (shape,) = shapes_on_bitmaps([path], np.asarray([[30.0, 30.0, 70.0, 70.0]]), [(0, 0, 100, 100)])
+    assert (shape.kind, shape.filled) == ("ellipse", False)
+
+
 POINT = st.tuples(*[st.floats(allow_nan=True, allow_infinity=True, width=32)] * 2)
 
 
@@ -78,7 +104,9 @@ POINT = st.tuples(*[st.floats(allow_nan=True, allow_infinity=True, width=32)] * 
     st.lists(st.tuples(st.sampled_from(["l", "c"]), POINT, POINT, POINT, POINT), min_size=1, max_size=9), st.booleans()
 )
 def test_no_coordinates_are_a_fault(items: list[tuple[Any, ...]], filled: bool) -> None:
-    assert kind_of_path([(i[0], i[1], i[2]) if i[0] == "l" else i for i in items], filled=filled)
+    path = [(i[0], i[1], i[2]) if i[0] == "l" else i for i in items]
+    assert kind_of_path(path, filled=filled)
+    assert ring_of_path(path) in {None, "ellipse"}
 
 
 def test_only_what_lies_on_a_picture_is_kept_and_not_without_end() -> None:

@@ -46,3 +46,12 @@ def test_the_colour_of_what_is_drawn_is_read(value: str, thickness: int) -> None
     pixels[:, :40] = 40
     cv2.circle(pixels, (45, 40), 14, rgb_of(value), thickness, cv2.LINE_AA)
     assert mark_colour(ink_colour(pixels, (30, 25, 61, 56))) == mark_colour(rgb_of(value))
+
+
+@pytest.mark.parametrize("ground", [0, 110, 255])
+def test_a_mark_within_a_rim_has_the_colour_of_its_surface(ground: int) -> None:
+    pixels = np.full((60, 60, 3), ground, np.uint8)
+    inside, rim = ((255, 255, 255), (0, 0, 0)) if ground == 0 else ((0, 0, 0), (255, 255, 255))
+    pixels[18:42, 13:47] = rim
+    pixels[20:40, 15:45] = inside
+    assert mark_colour(ink_colour(pixels, (13, 18, 47, 42))) == ("white" if ground == 0 else "black")

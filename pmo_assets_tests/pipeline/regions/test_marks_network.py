@@ -22,6 +22,7 @@ from pmo_assets.pipeline.regions.marks_network import (
     reader_input,
     shipped_calibration,
     tip_of_places,
+    turned_answers,
 )
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import UNIT_BOX, matched_boxes, normalise
@@ -159,3 +160,21 @@ def test_pictures_of_different_sizes_are_seen_alike_together_and_alone() -> None
         cv2.arrowedLine(picture, (150, 120), (100, 80), (255, 255, 0), 3, cv2.LINE_AA, tipLength=0.3)
     assert [len(found) for found in network(pictures)] == [len(network([picture])[0]) for picture in pictures]
     assert network([]) == []
+
+
+def test_answers_of_all_four_directions_are_one_and_point_to_one_place() -> None:
+    def read(views: np.ndarray) -> list[np.ndarray]:
+        """Point at the only bright pixel of each view, and call what lies left of the middle an arrow."""
+        kinds, places = np.zeros((len(views), 8), np.float32), np.zeros((len(views), 257), np.float32)
+        for k, view in enumerate(views):
+            row, column = (int(v) // 4 for v in np.argwhere(view[:, :, 0] == 255)[0])
+            kinds[k, 0 if column < 8 else 1] = 1
+            places[k, 16 * row + column] = 1
+        return [kinds, places]
+
+    seen = np.zeros((2, 64, 64, 3), np.uint8)
+    seen[0, 9, 50] = seen[1, 62, 3] = 255
+    kinds, tips = turned_answers(read, seen)
+    assert kinds[:, :2] == pytest.approx(np.full((2, 2), 0.5))
+    assert [int(np.argmax(places)) for places in tips] == [16 * 2 + 12, 16 * 15 + 0]
+    assert tips.max(axis=1) == pytest.approx(1.0)

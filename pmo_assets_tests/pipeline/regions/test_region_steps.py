@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,17 @@ def test_phrases_of_subcaption_and_mentions_are_linked_to_the_panels_marks() -> 
         ("mention", "red circle", [0]),
     ]
     assert [cell["undecided"] for cell in second["phrases"]] == ["no mark was seen"]
+
+
+def test_the_words_of_a_plot_name_no_marks() -> None:
+    image = PanelImage("i", WHOLE, 1.0, "Other", 1.0, False, 0.0, "plot", 0.9)
+    plot = {**PANELS[0], **row_of(Panel(0, (), WHOLE, WHOLE, 1.0, "A", "Red circle: drusen.", images=(image,)))}
+    first, second = find_article_phrases([FIGURE], [plot, PANELS[1]], SUMMARIES, MARKS).rows
+    assert first["phrases"] == []
+    assert second["phrases"] != []
+    unsure = replace(image, modality_score=0.3)
+    plot |= row_of(Panel(0, (), WHOLE, WHOLE, 1.0, "A", "Red circle: drusen.", images=(image, unsure)))
+    assert find_article_phrases([FIGURE], [plot], SUMMARIES, MARKS).rows[0]["phrases"] != []
 
 
 def test_a_region_for_each_phrase_that_names_a_mark() -> None:

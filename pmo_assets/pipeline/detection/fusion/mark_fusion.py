@@ -35,6 +35,9 @@ SUREST: Final = 6.0
 """Log odds that the network's answers are bounded by: it has no evidence for more."""
 
 _ARROWS: Final = re.compile(r"\barrow", re.IGNORECASE)
+_SENTENCES: Final = re.compile(r"(?<=[.;])\s+")
+_ONE: Final = re.compile(r"\b(?:arrow|arrowhead|asterisk|star|circle|box|rectangle)\b", re.IGNORECASE)
+_SEVERAL: Final = re.compile(r"\b(?:arrow|arrowhead|asterisk|star|circle|boxe|rectangle)s\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +105,37 @@ def weighed(coefficients: Mapping[str, float], terms: Mapping[str, float]) -> fl
 
 
 def all_terms(images: Sequence[MarkEvidence], coefficients: Mapping[str, float]) -> list[dict[str, float]]:
-    """Return the terms of images that were seen together: those with the same words are of one panel, or all panels.
+    """Return the terms of images that were seen together: those whose words share what names marks share the marks.
+
+    These are the images of a panel, and those of panels whose subcaptions have the same sentence about one mark: of
+    other panels than that of the image which looks most like it, it says nothing.
 
     Args:
         images: one figure's images.
         coefficients: decide which of the images with the same words looks most like being marked.
     """
     seen = [pixel_terms(image) for image in images]
+    shared = [_shared_words(image.words) for image in images]
     best: dict[str, int] = {}
-    for k, image in enumerate(images):
-        other = best.get(image.words)
+    for k, words in enumerate(shared):
+        other = best.get(words)
         if other is None or weighed(coefficients, seen[k]) > weighed(coefficients, seen[other]):
-            best[image.words] = k
+            best[words] = k
     return [
-        {**seen[k], **word_terms(image, best=best[image.words] == k)} if image.words else seen[k]
+        {**seen[k], **word_terms(image, best=best[shared[k]] == k)}
+        if image.words and images[best[shared[k]]].words == image.words
+        else seen[k]
         for k, image in enumerate(images)
     ]
+
+
+def _shared_words(words: str) -> str:
+    """Return the sentence that names one mark, where a single sentence does; else all words.
+
+    A sentence about all panels stands in each subcaption: "MB moderator band (arrow)." The arrow is on one image.
+    """
+    naming = [sentence for sentence in _SENTENCES.split(words) if MARK_WORDS.search(sentence)]
+    return naming[0] if len(naming) == 1 and _ONE.search(naming[0]) and not _SEVERAL.search(naming[0]) else words
 
 
 def known_terms() -> tuple[str, ...]:

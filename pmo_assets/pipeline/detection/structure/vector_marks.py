@@ -17,7 +17,7 @@ import numpy as np
 from pmo_assets.pipeline.detection.protocols import VectorEvidence
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.figure import EmbeddedShape, EmbeddedText, ShapeKind
-from pmo_assets.records.geometry import Box, centre, covered_fraction, expand, height, intersection, width
+from pmo_assets.records.geometry import Box, centre, covered_fraction, expand, height, intersection, iou, width
 
 ON_PICTURE: Final = 0.6
 """Part of an image that a bitmap must fill for its shapes to be drawn over a picture: plots have none beneath them."""
@@ -39,6 +39,9 @@ BORDER: Final = 0.12
 
 LENGTH: Final = re.compile(r"\d\s*(?:[µμu]m|mm|cm|nm|°|deg)\b|\d\s*°", re.IGNORECASE)
 
+
+RIM: Final = 0.6
+"""IoU of an arrow with itself, its rim or its shadow, at least."""
 
 Role = Literal["mark", "line", "symbol", "none"]
 """Part that a shape plays over an image: a mark; a line that may lead to something; an arrow, arrowhead or star that
@@ -176,7 +179,12 @@ def _is_leader(item: PlacedShape, *, scaled: bool) -> bool:
 
 
 def _in_rows(filled: Sequence[PlacedShape]) -> set[int]:
-    """Return the ids of filled shapes that stand in rows of three and more like letters: alike high, close together."""
+    """Return the ids of filled shapes that stand in rows of three and more like letters: alike high, close together.
+
+    Arrows with a shaft are no letters, nor is what lies upon one: its rim or its shadow.
+    """
+    arrows = [item.box for item in filled if item.shape.kind == "arrow"]
+    filled = [item for item in filled if not any(iou(item.box, arrow) >= RIM for arrow in arrows)]
     if len(filled) < 3:
         return set()
     boxes = np.asarray([item.box for item in filled])

@@ -55,6 +55,18 @@ def test_words_of_several_images_speak_for_the_one_that_looks_most_like_it() -> 
     assert mark_probabilities([quiet, loud])[1] == pytest.approx(chance(loud))
 
 
+def test_one_mark_that_a_sentence_about_all_panels_names_is_on_one_image() -> None:
+    shared = "MB moderator band (arrow)."
+    quiet = replace(PLAIN, words=f"Long axis image. {shared}")
+    loud = replace(PLAIN, first=0.4, second=0.5, words=f"Short axis image. {shared}")
+    terms = all_terms([quiet, loud], fitted_coefficients())
+    assert "arrows, other" not in terms[0]
+    assert terms[1]["arrows, best"] == 1.0
+    several = [replace(image, words=image.words.replace("arrow", "arrows")) for image in (quiet, loud)]
+    terms = all_terms(several, fitted_coefficients())
+    assert (terms[0]["arrows, best"], terms[1]["arrows, best"]) == (1.0, 1.0), "each may have some"
+
+
 class TwoLooks(OnnxMarkNetwork):
     """Says what it was told to, picture by picture."""
 

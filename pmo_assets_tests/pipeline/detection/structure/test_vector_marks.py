@@ -78,6 +78,10 @@ def test_letters_in_a_row_and_the_symbols_of_data_are_no_marks() -> None:
     letters = [shape("head", (0.1 + 0.02 * k, 0.4, 0.115 + 0.02 * k, 0.44), filled=True) for k in range(4)]
     assert vector_evidence(view(*letters), LEFT) == "none"
     assert vector_evidence(view(*letters, shape("head", (0.3, 0.8, 0.32, 0.84), filled=True)), LEFT) == "mark"
+    # Arrows beside each other, each with its rim as a shape of its own, are no row of letters.
+    arrows = [(0.1 + 0.03 * k, 0.4, 0.125 + 0.03 * k, 0.44) for k in range(3)]
+    rimmed = [shape(kind, box, filled=True) for box in arrows for kind in ("arrow", "patch")]  # type: ignore[arg-type]
+    assert vector_evidence(view(*rimmed), LEFT) == "mark"
     rng = np.random.default_rng(0)
     places = rng.uniform(0.05, 0.4, (MANY + 1, 2)).tolist()
     symbols = [shape("head", (x, y, x + 0.01, y + 0.01), filled=True) for x, y in places]
