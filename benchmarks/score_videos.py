@@ -1,6 +1,7 @@
 """Score what `pmo video` finds in drawn lectures: episodes, keyframes, images, words, what is masked, speed, memory.
 
-    python benchmarks/score_videos.py [--first 0] [--videos 10] [--curve] [--speech] [--long MINUTES] [--list]
+    python benchmarks/score_videos.py [--first 0] [--videos 10] [--threads 1] [--curve] [--speech] [--long MINUTES]
+        [--list]
 
 Needs the extra `video` and eSpeak NG, which speaks. Lectures 0 to 9 are for development, from 10 on they are held out.
 Of each: boundaries between slides (found within a second), whether a keyframe shows the retina, boxes of retinal
@@ -35,7 +36,7 @@ from rapidfuzz.distance import Levenshtein
 from pmo_assets.pipeline.videos.episodes import cut_episodes, descriptor, similarity
 from pmo_assets.pipeline.videos.frames import Watched, sampled_frames
 from pmo_assets.pipeline.videos.speech import WhisperTranscriber, heard, merged_spans, sound_of
-from pmo_assets.pipeline.videos.video import VideoOptions, load_for_videos, read_video
+from pmo_assets.pipeline.videos.video import VideoOptions, load_for_speech, load_for_videos, read_video
 from pmo_assets.pipeline.videos.vocabulary import corrected, prompt
 from pmo_assets.pipeline.videos.words import Word, joined
 from pmo_assets.records.geometry import Box, crop_box, iou
@@ -214,6 +215,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--videos", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1, help="that recognise speech")
     parser.add_argument("--curve", action="store_true")
     parser.add_argument("--speech", action="store_true")
     parser.add_argument("--long", type=int, default=0)
@@ -237,8 +239,11 @@ def main() -> None:
         if arguments.curve:
             say_curve(videos)
             return
-        load_for_videos(options := VideoOptions())
-        options.transcriber.load()
+        load_for_videos(options := VideoOptions(transcriber=WhisperTranscriber(threads=arguments.threads)))
+        load_for_speech(options)
+        reader = options.reading.reader()
+        if reader is not None:
+            reader([np.zeros((64, 64, 3), np.uint8)])  # text detection is loaded at its first use
         scores = Scores()
         errors: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
         for path, truth, voice in videos:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
@@ -43,10 +45,12 @@ class Room:
 
     Attributes:
         modules: its modules with their lines.
+        code: lines of code in all of them, see `code_lines`.
         imports: rooms that it imports.
     """
 
     modules: dict[str, int] = field(default_factory=dict)
+    code: int = 0
     imports: set[str] = field(default_factory=set)
 
     @property
@@ -82,6 +86,20 @@ def imported_modules(source: str, package: str) -> Iterator[str]:
     yield from (name for name in walk(ast.parse(source)) if name.split(".")[0] == package)
 
 
+def code_lines(source: str) -> int:
+    """Return the lines of a module that hold code: neither blank nor comment nor documentation string."""
+    documented: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            documented.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    empty = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    held: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in empty:
+            held.update(range(token.start[0], token.end[0] + 1))
+    return len(held - documented)
+
+
 def read_rooms(package: Path) -> dict[str, Room]:
     """Return the rooms of a package by name."""
     modules = {path: path.relative_to(package) for path in sorted(package.rglob("*.py"))}
@@ -95,12 +113,15 @@ def read_rooms(package: Path) -> dict[str, Room]:
         name = room_of(relative)
         room = rooms.setdefault(name, Room())
         room.modules[relative.as_posix()] = len(source.splitlines())
+        room.code += code_lines(source)
         for imported in imported_modules(source, package.name):
             target = by_name.get(imported, by_name.get(imported.rpartition(".")[0]))
             if target is not None and target != name:
                 room.imports.add(target)
     return {
-        name: Room(room.modules, {other for other in room.imports if other}) for name, room in rooms.items() if name
+        name: Room(room.modules, room.code, {other for other in room.imports if other})
+        for name, room in rooms.items()
+        if name
     }
 
 
@@ -250,16 +271,17 @@ def picture(rooms: Mapping[str, Room]) -> str:
 def tables(rooms: Mapping[str, Room]) -> str:
     """Return the tables of rooms, top floor first, and of the ten largest modules, as Markdown."""
     level = floors(rooms)
-    lines = ["| floor | room | modules | lines | imports |", "| ---: | --- | ---: | ---: | --- |"]
+    lines = ["| floor | room | modules | lines | code | imports |", "| ---: | --- | ---: | ---: | ---: | --- |"]
     for name in sorted(rooms, key=lambda room: (-level[room], room)):
         room = rooms[name]
         imports = ", ".join(sorted(room.imports, key=lambda other: (-level[other], other))) or "–"
-        lines.append(f"| {level[name]} | `{name}` | {len(room.modules)} | {room.lines:,} | {imports} |")
+        lines.append(f"| {level[name]} | `{name}` | {len(room.modules)} | {room.lines:,} | {room.code:,} | {imports} |")
     arrows = sum(len(room.imports) for room in rooms.values())
     lines += [
         "",
         f"{len(rooms)} rooms on {len(set(level.values()))} floors, {arrows} arrows between them, "
-        f"{sum(room.lines for room in rooms.values()):,} lines. The ten largest modules:",
+        f"{sum(room.lines for room in rooms.values()):,} lines, {sum(room.code for room in rooms.values()):,} of them "
+        "code: neither blank nor comment nor documentation. The ten largest modules:",
         "",
         "| module | lines |",
         "| --- | ---: |",

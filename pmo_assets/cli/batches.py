@@ -26,6 +26,7 @@ from pmo_assets.cli.console import (
     spinner,
     uncollected,
 )
+from pmo_assets.cli.unit_batches import add_videos, remove_others, restore_others, unit_states
 
 if TYPE_CHECKING:
     from pmo_assets.storage.registry import BatchRegistry
@@ -42,7 +43,17 @@ def batches_add(
     ] = None,
     source: Annotated[Path | None, typer.Option("--source", help="The same as FOLDER.")] = None,
     size: Annotated[
-        int | None, typer.Option("--size", min=1, help="Articles per batch; PMO_BATCH_SIZE if not given.")
+        int | None,
+        typer.Option("--size", min=1, help="Articles per batch; PMO_BATCH_SIZE if not given. Of videos: 20."),
+    ] = None,
+    videos: Annotated[
+        str | None,
+        typer.Option(
+            "--videos",
+            metavar="FOLDER",
+            help="Register lecture videos instead: a folder, or s3://bucket/prefix, of NAME.mp4 (.webm, .mkv, …) with "
+            "NAME.info.json and NAME.vtt as yt-dlp names them.",
+        ),
     ] = None,
 ) -> None:
     """Register the packages of a folder as batches. What is registered already is not registered again.
@@ -61,6 +72,11 @@ def batches_add(
     from pmo_assets.storage.registry import BatchRegistry
 
     place = folder or source
+    if videos is not None:
+        if place is not None:
+            raise CommandError("articles and videos are registered apart: give one of them")
+        add_videos(settings_from_environment(), videos, size)
+        return
     if place is None or (folder and source):
         raise CommandError("give the folder of the articles once: pmo batches add FOLDER")
     settings = settings_from_environment()
@@ -118,6 +134,9 @@ def batches_remove(
     from pmo_assets.storage.removed import remove_batch
 
     settings = settings_from_environment()
+    batches = remove_others(settings, batches)
+    if not batches:
+        return
     registry, partitions = BatchRegistry(data_root_of(settings)), str(ARTICLE_BATCHES.name)
     with open_instance(settings) as instance:
         known = set(registry.batches())
@@ -151,6 +170,10 @@ def batches_restore(
     from pmo_assets.storage.removed import removed_batches, restore_batch
 
     settings = settings_from_environment()
+    batches = restore_others(settings, batches)
+    if not batches:
+        messages.print("next: pmo run", highlight=False)
+        return
     registry = BatchRegistry(data_root_of(settings))
     removed = removed_batches(registry.data_root)
     if unknown := sorted(set(batches) - removed):
@@ -202,13 +225,17 @@ def _list_batches(as_json: bool) -> None:
     settings = settings_from_environment()
     registry = BatchRegistry(data_root_of(settings))
     keys = registry.batches()
-    if not keys and not as_json:
+    others = unit_states(settings) if not as_json else []
+    if others:
+        say_columns(["BATCH", "OF", "STATE"], others)
+    if not keys and not as_json and not others:
         console.print(
             f"no batches yet below {place_of(settings)}: register articles with `pmo batches add FOLDER`",
             soft_wrap=True,
             highlight=False,
             markup=False,
         )
+    if not keys and not as_json:
         return
     rows = []
     with open_instance_to_read(settings) as instance:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pmo_assets.storage.data_root import DataRoot
     from pmo_assets.storage.leftovers import Leftover
 
-PIXEL_STORES = {"figures": "pdf_figures", "panels": "panels"}
-"""Names of the pixel stores, each with the table whose articles have pictures in it."""
+PIXEL_STORES = {"figures": "pdf_figures", "panels": "panels", "keyframes": "video_episodes"}
+"""Names of the pixel stores, each with the table whose articles or videos have pictures in it."""
 
 
 @dataclass
@@ -110,6 +110,9 @@ def _leftovers(
     settings: Settings, data_root: DataRoot, before: float, answers: bool, keep_versions: int | None, *, objects: bool
 ) -> Iterator[Leftover]:
     from pmo_assets.defs.batch_states import graph_of_this_code
+    from pmo_assets.defs.rejections import rejections_of
+    from pmo_assets.pipeline.graph import declared_units, stages_of_unit
+    from pmo_assets.records.units import ARTICLE
     from pmo_assets.release.versions import version_key
     from pmo_assets.storage.leftovers import (
         KnownLayout,
@@ -121,7 +124,11 @@ def _leftovers(
         unused_pictures,
     )
 
-    layout = KnownLayout(graph_of_this_code().stages, PIXEL_STORES)
+    units = declared_units()
+    others = [
+        name for unit in units if unit != ARTICLE for name in (unit.batch, *stages_of_unit(unit), rejections_of(unit))
+    ]
+    layout = KnownLayout([*graph_of_this_code().stages, *others], PIXEL_STORES, units)
     yield from half_written(data_root, before)
     yield from foreign_tables(data_root, layout, before)
     yield from unused_pictures(data_root, layout, before)

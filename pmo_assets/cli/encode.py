@@ -226,10 +226,9 @@ def classify(
 ) -> None:
     """Tell classes of pictures: by prompts, by a linear probe, and by nearest neighbours."""
     from pmo_assets.encoders.evaluation.classification import (
-        class_embeddings,
         linear_probe,
         nearest_neighbours,
-        zero_shot,
+        zero_shot_by_prompts,
     )
     from pmo_assets.encoders.evaluation.embeddings import read_embeddings
     from pmo_assets.encoders.evaluation.evaluate import evaluate_classification
@@ -250,8 +249,7 @@ def classify(
         )
     found = {}
     if prompt_rows is not None:
-        owners = [owner for owner, _ in label_set(name).prompts()]
-        found["zero-shot"] = zero_shot(told.images, class_embeddings(read_embeddings(prompt_rows), owners, classes))
+        found["zero-shot"] = zero_shot_by_prompts(told.images, read_embeddings(prompt_rows), label_set(name))
     if known is not None:
         groups = np.arange(len(known.images)) if known.articles is None else known.articles
         probe = linear_probe(known.images, known.labels, groups, told.images, len(classes), seed=seed)

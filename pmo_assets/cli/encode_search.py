@@ -88,6 +88,9 @@ def search(
     "AMD", "right". They come before the search, which then compares all that
     are left. Scores are cosines, whose size differs from encoder to encoder.
     """
+    import PIL.Image
+
+    from pmo_assets.encoders.evaluation.datasets.examples import read_picture
     from pmo_assets.encoders.search.index import open_index
     from pmo_assets.encoders.search.panels import check_release, hits, rows_among
     from pmo_assets.loading import load
@@ -113,11 +116,13 @@ def search(
     if own is not None:
         query = found_index.vectors[own]
     else:
-        from pmo_assets.encoders.search.queries import embedded_query
+        from pmo_assets.encoders.search.queries import embedded_picture, embedded_text, encoder_of_index
 
         assert model is not None
+        pixels = None if picture is None else PIL.Image.fromarray(read_picture(picture))
         with spinner("embedding"):
-            query = embedded_query(found_index, model, text=text, picture=picture)
+            encoder = encoder_of_index(found_index, model)
+            query = embedded_text(encoder, text or "") if pixels is None else embedded_picture(encoder, pixels)
     found = found_index.nearest(query, count, among=among, exact=exact, without=own)
     told = hits(found_index, opened, found)
     if as_json:

@@ -23,6 +23,7 @@ from pmo_assets.cli.console import (
     say_list,
     settings_from_environment,
 )
+from pmo_assets.cli.unit_batches import other_batches, process_units
 from pmo_assets.cli.whole_run import WholeRun
 from pmo_assets.configuration.remembered import check_settings, renew_settings, with_remembered
 from pmo_assets.settings import Settings
@@ -100,13 +101,14 @@ def run_batches(
 
     registry = BatchRegistry(data_root_of(settings))
     check_settings(registry.data_root, settings)
-    keys = registry.batches()
-    if not keys:
+    keys, others = registry.batches(), other_batches(settings)
+    if not keys and not others:
         raise CommandError(
             f"no batches yet below {place_of(settings)}: register articles with `pmo batches add FOLDER`"
         )
-    if unknown := sorted(set(wanted) - set(keys)):
-        raise CommandError(f"no such batch: {', '.join(unknown)}; `pmo batches list` shows the {len(keys)} that exist")
+    if unknown := sorted(set(wanted) - {*keys, *others}):
+        known = len(keys) + len(others)
+        raise CommandError(f"no such batch: {', '.join(unknown)}; `pmo batches list` shows the {known} that exist")
     failed: list[str] = []
     with open_instance(settings) as instance, progress_bars() as (progress, tell):
         register_partitions(instance, keys)
@@ -119,7 +121,16 @@ def run_batches(
 
         defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, told)})
         failed += read_annotations_if_changed(defs, instance, settings, verbose=verbose)
-        chosen = wanted or keys
+        failed += process_units(
+            settings,
+            defs,
+            instance,
+            {key: unit for key, unit in others.items() if not wanted or key in wanted},
+            progress,
+            again=again,
+            verbose=verbose,
+        )
+        chosen = [key for key in wanted if key in keys] if wanted else keys
         done = set() if again else _finished_batches(defs, instance, registry)
         _say_up_to_date(progress, [key for key in chosen if key in done])
         chosen = [key for key in chosen if key not in done]

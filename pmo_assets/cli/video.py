@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 import threading
 import time
@@ -22,6 +23,7 @@ from pmo_assets.cli.console import (
     write_json,
 )
 from pmo_assets.logs import printable
+from pmo_assets.records.defaults import VIDEO_HOURS
 
 
 def video(
@@ -34,13 +36,16 @@ def video(
             help="Folder for the pictures: the retinal images of each episode, cropped; faces and names are black.",
         ),
     ] = None,
-    hours: Annotated[float, typer.Option("--hours", min=0.01, max=24.0, help="Read no more of it.")] = 4.0,
+    hours: Annotated[float, typer.Option("--hours", min=0.01, max=24.0, help="Read no more of it.")] = VIDEO_HOURS,
     whisper: Annotated[
         Path | None,
         typer.Option(
             "--whisper", help="Folder of a Whisper model for CTranslate2; default: tiny, in the extra `video`."
         ),
     ] = None,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, max=64, help="Threads that recognise speech; the words are the same.")
+    ] = min(2, os.cpu_count() or 1),
     all_speech: Annotated[
         bool, typer.Option("--all-speech", help="Transcribe episodes without a retinal image, too.")
     ] = False,
@@ -68,7 +73,7 @@ def video(
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)  # what is in its way is said before hours of reading
     options = VideoOptions(
-        most_hours=hours, transcriber=WhisperTranscriber(whisper and whisper.resolve()), all_speech=all_speech
+        most_hours=hours, transcriber=WhisperTranscriber(whisper and whisper.resolve(), threads), all_speech=all_speech
     )
     start = time.perf_counter()
     limit = max(600.0, hours * 3600)

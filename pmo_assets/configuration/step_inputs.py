@@ -30,9 +30,11 @@ from pmo_assets.settings.step_options import (
     reading_options,
     region_reader,
     summary_writer,
+    video_options,
     wanted_types,
 )
 from pmo_assets.sources.opening import SourceOpener, open_source
+from pmo_assets.sources.video_folders import VideoOpener, open_videos
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ STEP_INPUTS: Final[Mapping[str, StepInput]] = MappingProxyType(
     {
         "objects": lambda around: around.objects,
         "open_source": lambda around: SourceOpener(pmc_options(around.settings)),
+        "open_videos": lambda around: VideoOpener(around.settings.s3_endpoint),
+        "video_options": lambda around: video_options(around.settings),
         "specialty": lambda around: load_specialty(around.settings.specialty),
         "fetch_limits": lambda around: fetch_limits(around.settings),
         "figure_options": lambda around: figure_options(around.settings),
@@ -89,6 +93,7 @@ MODELS: Final[Mapping[str, str]] = MappingProxyType(
 _INPUT_MAKERS: Final[Mapping[str, Callable[..., object]]] = MappingProxyType(
     {
         "open_source": open_source,
+        "open_videos": open_videos,
         "reading_options": text_reader,
         "specialty": load_specialty,
         "wanted_types": load_specialty,

@@ -51,7 +51,7 @@ def needs_of(asset: dg.AssetsDefinition, settings: Settings) -> Needs:
     """Return the needs of an asset's step."""
     taken = asset.op.required_resource_keys
     asked = ("chat" in taken and settings.llm_model) or ("vision" in taken and settings.vlm_model)
-    workers = settings.workers if taken & {"workers", "detector_workers"} else 0
+    workers = settings.workers if taken & {"workers", "detector_workers", "video_workers"} else 0
     return _needs(workers, _gpus(taken, asset.op.pool, settings), "llm" if asked else DEFAULT_QUEUE, settings)
 
 

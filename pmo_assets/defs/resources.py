@@ -19,7 +19,7 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
-from pmo_assets.workers.pool import Progress, TimedProgress, WorkerPool, device_pool, memory_warning
+from pmo_assets.workers.pool import Progress, TimedProgress, WorkerPool, device_pool, memory_warning, slow_pool
 
 
 def workers_resource(settings: Settings, progress: Progress | None = None) -> dg.ResourceDefinition:
@@ -79,6 +79,21 @@ def detector_workers_resource(settings: Settings) -> dg.ResourceDefinition:
     return detector_workers
 
 
+def video_workers_resource(settings: Settings) -> dg.ResourceDefinition:
+    """Return the workers of videos as a resource: a video takes longer than an article may."""
+
+    @dg.resource(
+        required_resource_keys={"workers"}, description="Worker processes of videos: as `workers`, with more time."
+    )
+    def video_workers(context: dg.InitResourceContext) -> Iterator[WorkerPool]:
+        workers: WorkerPool = context.resources.workers
+        limit = max(settings.article_timeout, settings.video_hours * 3600)
+        with slow_pool(workers, limit) as pool:
+            yield pool
+
+    return video_workers
+
+
 def chat_resource(settings: Settings, data_root: DataRoot) -> dg.ResourceDefinition:
     """Return the language model as a resource, None if the settings name none: opened for a run, closed with it."""
 
@@ -125,6 +140,7 @@ def built_in_resources(settings: Settings) -> dict[str, Any]:
         "run_leases": run_leases_resource(data_root),
         "workers": workers_resource(settings),
         "detector_workers": detector_workers_resource(settings),
+        "video_workers": video_workers_resource(settings),
         "search_progress": search_progress_resource(),
         "chat": chat_resource(settings, data_root),
         "vision": vision_resource(settings, data_root),

@@ -32,9 +32,12 @@ from pmo_assets.defs.code_servers import code_server_of, has_lost, is_on_another
 from pmo_assets.defs.instance import open_instance
 from pmo_assets.defs.release_state import release_is_due
 from pmo_assets.defs.staleness import latest
+from pmo_assets.records.units import VIDEO
+from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, RELEASE_KEY, REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import Manifests
 from pmo_assets.system.processes import ProcessMark, this_process
 
 _OWNER_TAG = "pmo/process"
@@ -91,7 +94,8 @@ def read_annotations_if_changed(
 def release_is_stale(
     defs: dg.Definitions, instance: dg.DagsterInstance, data_root: DataRoot, batches: Sequence[str]
 ) -> bool:
-    """Say whether a batch has newer rows than the release, its code has changed, or a file of it is not there."""
+    """Say whether a batch of articles or videos has newer rows than the release, its code has changed, or a file of it
+    is not there."""
     if not all(data_root.exists(key) for key in (RELEASE_KEY, CARD_KEY, GALLERY_KEY, REPORT_KEY)):
         return True
     if release_is_due(instance, data_root):
@@ -103,10 +107,15 @@ def release_is_stale(
         if made is None or made.code_version != graph.get(dg.AssetKey(name)).code_version:
             return True
         oldest = made.order if oldest is None else min(oldest, made.order)
-    rows = instance.event_log_storage.get_latest_storage_id_by_partition(
-        dg.AssetKey("dataset_rows"), dg.DagsterEventType.ASSET_MATERIALIZATION
-    )
-    return any(oldest is not None and rows.get(batch, 0) > oldest for batch in batches)
+
+    def made_since(table: str, batches: Sequence[str]) -> bool:
+        rows = instance.event_log_storage.get_latest_storage_id_by_partition(
+            dg.AssetKey(table), dg.DagsterEventType.ASSET_MATERIALIZATION
+        )
+        return any(oldest is not None and rows.get(batch, 0) > oldest for batch in batches)
+
+    lectures = Manifests(data_root, VIDEO).batches()
+    return made_since("dataset_rows", batches) or made_since(VIDEO_PAIRS, lectures)
 
 
 def unfinished_runs(instance: dg.DagsterInstance, job: str | None = None) -> Sequence[dg.DagsterRun]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from pmo_assets.encoders.examples.reading import read_examples, read_training_ex
 from pmo_assets.encoders.examples.units import Examples, ExamplesError
 from pmo_assets.encoders.training.recipes import Recipe, read_recipe, recipe_text
 from pmo_assets.encoders.training.sampling import Sampler
-from pmo_assets.records.pairs import PairLevel
+from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel
 from pmo_assets.system.aside import write_text
 from pmo_assets.viewing.report import Picture, ReportSummary, Table, render_report
 
@@ -131,7 +132,7 @@ def run_ablations(
     device: str = "cpu",
     tell: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Score]:
-    """Train and measure every variant with every seed; what was measured before is read again.
+    """Train and measure every variant with every seed; what was measured on these pairs before is read again.
 
     Args:
         names: of `ABLATIONS`.
@@ -150,6 +151,7 @@ def run_ablations(
     test = read_examples(places, "test", ["panel"])
     if len(test) < 2:
         raise ExamplesError("an ablation needs two panels in the test split to measure by")
+    data = " ".join(item.digest() for item in (test, *read_training_examples(places, PAIR_LEVELS)))
     size = common_batch_size(
         [
             (read_recipe(recipe, {**(changes or {}), **item.changes}), item.articles)
@@ -166,12 +168,14 @@ def run_ablations(
                     "run.seed": seed, "run.evaluate_every": max(1, steps // 10), "run.patience": 0,
                 }  # fmt: skip
                 made = read_recipe(recipe, own)
-                key = hashlib.sha256(f"{made.model_dump_json()} {variant.articles}".encode()).hexdigest()[:12]
+                key = hashlib.sha256(f"{made.model_dump_json()} {variant.articles} {data}".encode()).hexdigest()[:12]
                 place = folder / "runs" / key
                 if not (place / "score.json").is_file():
                     tell(f"{name}: {variant.name}, seed {seed}")
-                    score = _measured(made, variant.articles, places, place, folder / "features", device, test)
+                    text = recipe_text(recipe)
+                    score = _measured(made, text, variant.articles, places, place, folder / "features", device, test)
                     write_text(place / "score.json", json.dumps(score) + "\n")
+                    shutil.rmtree(place / "model")  # with the frozen bodies, 100 MB and more for each run
                 read = json.loads((place / "score.json").read_text("utf-8"))
                 examples = steps * made.optimiser.batch_size * made.optimiser.accumulate
                 yield Score(name, variant.name, seed, examples, read.pop("units"), read)
@@ -195,7 +199,14 @@ def common_batch_size(variants: Sequence[tuple[Recipe, float]], places: Sequence
 
 
 def _measured(
-    recipe: Recipe, share: float, places: Sequence[Path], folder: Path, cache: Path, device: str, test: Examples
+    recipe: Recipe,
+    text: str,
+    share: float,
+    places: Sequence[Path],
+    folder: Path,
+    cache: Path,
+    device: str,
+    test: Examples,
 ) -> dict[str, float]:
     from pmo_assets.encoders.evaluation.embedding_files import EmbeddingTable
     from pmo_assets.encoders.evaluation.embeddings import Embeddings
@@ -208,7 +219,6 @@ def _measured(
 
     learn, choose = read_training_examples(places, recipe.read_levels, recipe.data.min_confidence)
     learn = some_articles(learn, share)
-    text = recipe_text("embedded")
     for _ in train_encoder(folder, learn, choose, recipe, text, RunOptions(device, cache=cache)):
         pass
     encoder = load_encoder(folder)

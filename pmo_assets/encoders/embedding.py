@@ -15,11 +15,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pmo_assets.encoders.encoder_mark import ENCODER_KEY, NAME_KEY
+from pmo_assets.encoders.encoder_mark import ENCODER_KEY, NAME_KEY, RELEASE_KEY
 from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
 from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
 from pmo_assets.encoders.evaluation.evaluate import evaluate_retrieval
 from pmo_assets.encoders.evaluation.pairs import paired, read_pairs
+from pmo_assets.encoders.examples.reading import ReleasePicture
 from pmo_assets.encoders.examples.units import Examples, ExamplesError, Unit, shown
 from pmo_assets.encoders.networks.dual_encoder import DualEncoder
 from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel
@@ -59,8 +60,10 @@ def embed_examples(
             ("level", pa.string()),
             ("embedding", pa.list_(pa.float32(), encoder.dimensions)),
         ],
-        metadata={ENCODER_KEY: encoder_digest(encoder).encode(), NAME_KEY: encoder.name.encode()},
-    )
+        metadata={
+            ENCODER_KEY: encoder_digest(encoder).encode(), NAME_KEY: encoder.name.encode(), **_release_mark(examples),
+        },
+    )  # fmt: skip
     counts = {"image": 0, "text": 0}
     with path_aside(out) as aside, pq.ParquetWriter(aside, schema, compression="zstd") as writer:
         for level, units in examples.units.items():
@@ -74,6 +77,15 @@ def embed_examples(
                 writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
                 counts[kind] += len(names)
     return counts
+
+
+def _release_mark(examples: Examples) -> dict[bytes, bytes]:
+    """Return the mark of the release that all units are of; none where they are of several, or of tar shards."""
+    pictures = [unit.picture for units in examples.units.values() for unit in units]
+    releases = {id(p.release): p.release for p in pictures if isinstance(p, ReleasePicture)}
+    if len(releases) != 1 or not all(isinstance(picture, ReleasePicture) for picture in pictures):
+        return {}
+    return {RELEASE_KEY: next(iter(releases.values())).digest.encode()}
 
 
 def encoder_digest(encoder: DualEncoder) -> str:
@@ -96,7 +108,7 @@ def _blocks(
     with torch.inference_mode():
         for start in range(0, len(units), AT_ONCE):
             part = units[start : start + AT_ONCE]
-            pixels = torch.stack([encoder.pixels(shown(unit)) for unit in part])
+            pixels = encoder.pixel_batch([shown(unit) for unit in part])
             yield "image", [unit.name for unit in part], _rows(encoder.model.encode_image(pixels.to(device)))
             tell(f"{level}: pictures", min(start + AT_ONCE, len(units)), len(units))
         for start in range(0, len(texts), AT_ONCE):
@@ -134,7 +146,7 @@ def embed_pictures_and_texts(
     images, words = [empty], [empty]
     with torch.inference_mode():
         for start in range(0, len(pictures), AT_ONCE):
-            pixels = torch.stack([encoder.pixels(item) for item in pictures[start : start + AT_ONCE]])
+            pixels = encoder.pixel_batch(pictures[start : start + AT_ONCE])
             images.append(_rows(encoder.model.encode_image(pixels)))
         for start in range(0, len(texts), AT_ONCE):
             rows = [encoder.tokens(text) for text in texts[start : start + AT_ONCE]]

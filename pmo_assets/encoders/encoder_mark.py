@@ -1,4 +1,7 @@
-"""The mark of an encoder in files of its embeddings: cosines between two encoders' embeddings mean nothing."""
+"""The mark of an encoder in files of its embeddings: cosines between two encoders' embeddings mean nothing.
+
+Beside it the mark of the release that was embedded: the same panel_id may be another cut of the figure in the next one.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ ENCODER_KEY: Final = b"pmo.encoder"
 
 NAME_KEY: Final = b"pmo.encoder_name"
 """Its name, for people."""
+
+RELEASE_KEY: Final = b"pmo.release"
+"""Digest of the release whose pictures and texts were embedded (`Release.digest`)."""
 
 
 def need_one_encoder(images: Path, texts: Path) -> None:
@@ -36,8 +42,21 @@ def encoder_of(path: Path) -> tuple[str | None, str]:
         StorageError: if it asks for more than the limits of foreign Parquet.
         OSError: if it cannot be read.
     """
+    found = _marks(path)
+    return found.get(ENCODER_KEY), found.get(NAME_KEY, "another encoder")
+
+
+def release_of(path: Path) -> str | None:
+    """Return the digest of the release that a file of embeddings is of; None for one that does not say.
+
+    Raises:
+        StorageError: if it asks for more than the limits of foreign Parquet.
+        OSError: if it cannot be read.
+    """
+    return _marks(path).get(RELEASE_KEY)
+
+
+def _marks(path: Path) -> dict[bytes, str]:
     with ForeignParquet(path) as file:
         found = file.schema_arrow.metadata or {}
-    digest = found.get(ENCODER_KEY)
-    name = found.get(NAME_KEY, b"another encoder").decode(errors="replace")
-    return (None if digest is None else digest.decode(errors="replace")), name
+    return {key: value.decode(errors="replace") for key, value in found.items()}

@@ -5,6 +5,7 @@ their view in a notebook. Keep out: making a release, and anything that needs a 
 """
 
 from pmo_assets.loading.errors import ReleaseError, Withheld
+from pmo_assets.loading.lecture_rows import VideoPair
 from pmo_assets.loading.opening import load
 from pmo_assets.loading.release import Release
 from pmo_assets.loading.rows import Rows
@@ -19,6 +20,7 @@ __all__ = [
     "Release",
     "ReleaseError",
     "Rows",
+    "VideoPair",
     "Withheld",
     "load",
 ]

@@ -143,7 +143,7 @@ def _shards(
             )
         files[config] = None if missing else keys
     counts = manifest.get("counts")
-    for config in ("pairs", "instructions"):
+    for config in ("pairs", "instructions", "videos"):
         if not any(key.startswith(f"data/{config}/") for key in sums) and config not in (counts or {}):
             files[config] = None  # a release from before there were any
     return files

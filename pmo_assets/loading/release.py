@@ -17,12 +17,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pmo_assets.loading.errors import ReleaseError
+from pmo_assets.loading.lecture_rows import VideoPair
+from pmo_assets.loading.row_types import ROW_TYPES
 from pmo_assets.loading.rows import Rows
 from pmo_assets.loading.shards import Shard, ShardedTable
-from pmo_assets.loading.typed_rows import ROW_TYPES, Article, Figure, Instruction, Pair, Panel, Split
+from pmo_assets.loading.typed_rows import Article, Figure, Instruction, Pair, Panel, Split
 from pmo_assets.records.pairs import PICTURE_CONFIGS
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.tables.release import CONFIGS, arrow_schema, release_tables
+from pmo_assets.tables.release import CONFIGS, LECTURE_PICTURE, arrow_schema, release_tables
 from pmo_assets.tables.released import Config
 
 PICTURES: Mapping[Config, str | None] = {
@@ -31,6 +33,7 @@ PICTURES: Mapping[Config, str | None] = {
     "articles": None,
     "pairs": None,
     "instructions": None,
+    "videos": LECTURE_PICTURE,
 }
 """The column of each config that holds a picture."""
 
@@ -164,6 +167,10 @@ class Release:
     def _instructions_table(self) -> ShardedTable:
         return self._opened("instructions")
 
+    @functools.cached_property
+    def _videos_table(self) -> ShardedTable:
+        return self._opened("videos")
+
     def _table(self, config: str) -> ShardedTable:
         if config not in CONFIGS:
             raise ValueError(f"there is no config {config!r}: one of {', '.join(CONFIGS)}")
@@ -225,6 +232,15 @@ class Release:
         """
         table = self._table("instructions")
         return InstructionRows(table, RowMaker(self, "instructions"), range(len(table)))
+
+    @property
+    def videos(self) -> Rows[VideoPair]:
+        """Pictures of lecture videos with what is said while they are shown.
+
+        Raises:
+            ReleaseError: if the release was made before there were any.
+        """
+        return self._rows("videos")
 
     @functools.cached_property
     def duplicates(self) -> pl.DataFrame:

@@ -69,11 +69,10 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class _Row:
-    """Attributes of rows of all configs: article, licence, whom to credit, split."""
+    """Attributes of rows of all configs: licence, whom to credit, split."""
 
     CONFIG: ClassVar[str]
 
-    article_id: int
     split: Split
     license: str | None
     license_url: str | None
@@ -108,7 +107,14 @@ class _Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfArticle(_Row):
+class _Numbered(_Row):
+    """Rows of an article, or that belong to one."""
+
+    article_id: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfArticle(_Numbered):
     """Rows that belong to an article."""
 
     @property
@@ -118,7 +124,7 @@ class _OfArticle(_Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Credited(_Row):
+class _Credited(_Numbered):
     """Rows that say of their article what a citation says."""
 
     title: str | None
@@ -130,7 +136,7 @@ class _Credited(_Row):
     article_version: int
 
 
-def _decoded(row: _Row, picture: bytes | None) -> PIL.Image.Image:
+def decoded_picture(row: _Row, picture: bytes | None) -> PIL.Image.Image:
     """Return the picture of a row, RGB.
 
     Raises:
@@ -138,8 +144,9 @@ def _decoded(row: _Row, picture: bytes | None) -> PIL.Image.Image:
         ReleaseError: if it is damaged.
     """
     if picture is None:
+        named = f"article {row.article_id}" if isinstance(row, _Numbered) else repr(row)
         raise Withheld(
-            f"the licence of article {row.article_id} ({row.license or 'none is stated'}) does not allow to pass "
+            f"the licence of {named} ({row.license or 'none is stated'}) does not allow to pass "
             "on its picture, so the release withholds it; `pmo release fill-null FILE` restores it from a copy of "
             "the article, or leave such rows out: .filter(pl.col('license').is_in([…]))"
         )
@@ -181,7 +188,7 @@ class _Pictured(_Credited, _OfArticle):
             Withheld: if the licence does not allow to pass it on.
             ReleaseError: if it is damaged.
         """
-        return _decoded(self, self.picture())
+        return decoded_picture(self, self.picture())
 
     def pixels(self) -> NDArray[np.uint8]:
         """Return the picture as (height, width, 3) uint8 RGB.
@@ -436,7 +443,7 @@ class Pair(_OfPicture):
         Raises:
             ReleaseError: if it is damaged, or its config was not fetched.
         """
-        return _decoded(self, self.picture())
+        return decoded_picture(self, self.picture())
 
     def crop(self) -> PIL.Image.Image:
         """Return what the text is of, RGB: a region cut out of its panel's picture, else the whole picture.
@@ -496,17 +503,11 @@ class Instruction(_OfPicture):
         Raises:
             ReleaseError: if it is damaged.
         """
-        return _decoded(self, self.picture())
+        return decoded_picture(self, self.picture())
 
     def _repr_html_(self) -> str:
         said = " ".join(f"{turn.role}: {turn.content}" for turn in self.messages)
         return in_notebook(repr(self), self.picture(), said, self.license, self.attribution, None)
-
-
-ROW_TYPES: dict[str, type[Panel] | type[Figure] | type[Article] | type[Pair] | type[Instruction]] = {
-    row_type.CONFIG: row_type for row_type in (Panel, Figure, Article, Pair, Instruction)
-}
-"""Record type of each config."""
 
 
 def _facts_of(row_type: type[_Row]) -> tuple[str, ...]:

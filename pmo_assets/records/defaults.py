@@ -40,3 +40,6 @@ REPOSITORY: Final = "OWNER/NAME"
 
 TRUSTED_SOURCES: Final = ("pmc://",)
 """Sources whose retractions count for other sources' packages of an article: PMC's own."""
+
+VIDEO_HOURS = 4.0
+"""Hours of a video that are read: no lecture is longer."""

@@ -60,3 +60,13 @@ ARTICLE: Final = Unit(
     rows=(("package", "article_packages"), ("article", "articles")),
 )
 """An article of a batch; its part is a figure."""
+
+VIDEO: Final = Unit(
+    "video",
+    key="video_id",
+    part="episode",
+    part_name="episode",
+    rows=(("video", "videos"),),
+    owner="name",
+)
+"""A lecture video of a batch; its part is an episode, by its number."""

@@ -30,6 +30,7 @@ from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
 from pmo_assets.release.instruction_numbers import InstructionCounts
 from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, GALLERY_FOLDER, HUB, RELEASE_KEY
+from pmo_assets.release.lectures import release_lectures
 from pmo_assets.release.pair_numbers import PairCounts
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED, read_retractions
@@ -152,6 +153,7 @@ def make_release(
         prefix=f"{staging}/",
         metadata=feature_metadata,
         say=say,
+        lectures=release_lectures(data_root, tables, noncommercial=options.noncommercial, splits=groups.split_options),
     )
     with data_root.writing(f"{staging}/pubmed_ophtha_annotation.json") as stream:
         write_annotations(stream, _annotated(tables, selection, annotations, options))
@@ -353,6 +355,9 @@ def _manifest(
             **{f"{split}_panels": count for split, count in groups.facts.panels.items()},
             **PairCounts(counts.pairs, counts.paired).as_counts(),
             **_instruction_counts(counts).as_counts(),
+            "videos": counts.lecture_pairs,
+            "lectures": counts.lectures,
+            "lectures_withheld": counts.lectures_withheld,
         },
         files=list(files),
     )
@@ -394,6 +399,7 @@ def _facts(
         configs=[
             ConfigFacts(name, {split: [release_file(file) for file in files] for split, files in splits.items()})
             for name, splits in written.configs.items()
+            if splits or name != "videos"  # most releases have none
         ],
         panels=counts.panels,
         figures=counts.figures,

@@ -37,6 +37,7 @@ from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.release.facts import SURE
+from pmo_assets.release.lectures import Lectures, rows_of_videos
 from pmo_assets.release.row_index import row_digests
 from pmo_assets.release.selection import Selection, articles_under, current_rows
 from pmo_assets.release.shards import Pictures, ShardWriter
@@ -47,6 +48,7 @@ from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.release import (
     CONFIGS,
+    LECTURE_PICTURE,
     RowIndex,
     WithheldPanels,
     arrow_schema,
@@ -60,7 +62,7 @@ PUBLISHED_PICTURE: Final = "panel_image_bytes"
 _TEXTS: Final = ("subcaption_text", "in_text_mention")
 """Texts of a panel that `WithheldPanels` has a digest of each; those of other tables have theirs in `other_texts`."""
 
-_PICTURES = {"panels": PANEL_PICTURE, "figures": FIGURE_PICTURE}
+_PICTURES = {"panels": PANEL_PICTURE, "figures": FIGURE_PICTURE, "videos": LECTURE_PICTURE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ class ReleaseCounts:
 
     Of them `confidence` is the sum over the panels that their subcaption is theirs, `sure` and `decided` are as
     `QualityFacts` has them; `pairs` counts rows by level and kind of text, `paired` the figures, panels and regions
-    that have any; `instructions` counts rows by kind, `answers` those of yes/no by split, topic and answer.
+    that have any; `instructions` counts rows by kind, `answers` those of yes/no by split, topic and answer; `lectures`
+    counts videos of which pairs go out, `lectures_withheld` pairs that a licence keeps back.
     """
 
     panels: int = 0
@@ -107,6 +110,9 @@ class ReleaseCounts:
     answers: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     instructions_left_out: int = 0
     instructed_panels: int = 0
+    lectures: int = 0
+    lecture_pairs: int = 0
+    lectures_withheld: int = 0
 
 
 @dataclass(frozen=True)
@@ -190,6 +196,7 @@ def write_tables(
     prefix: str,
     metadata: Callable[[pa.Schema], Mapping[bytes, bytes]],
     say: Callable[[str], None],
+    lectures: Lectures | None = None,
 ) -> WrittenTables:
     """Write `pubmed_ophtha.parquet`, the hub's shards and what lies beside them.
 
@@ -203,6 +210,7 @@ def write_tables(
         prefix: start of the files' keys, "" or ending in a slash.
         metadata: key-value metadata of the hub's files, by their schema.
         say: told of progress, batch by batch.
+        lectures: pairs of lecture videos; None for none.
 
     Raises:
         StorageError: if pictures or splits are missing.
@@ -221,6 +229,8 @@ def write_tables(
             if not rows.is_empty():
                 articles = articles_under(tables.read("articles", batch), selection)
                 _write_batch(writers, tables, batch, rows, articles, splits, groups, options, counts, surplus)
+        if lectures is not None:
+            _write_lectures(writers, tables.data_root, lectures, counts)
         return WrittenTables(
             published=_only(writers.published),
             configs={
@@ -389,6 +399,18 @@ def _write_instructions(
     counts.instructions.update(rows["kind"].cast(pl.String))
     counts.answers += yes_no_counts(rows)
     counts.instructed_panels += rows["panel_id"].n_unique()
+
+
+def _write_lectures(writers: _Writers, data_root: DataRoot, lectures: Lectures, counts: ReleaseCounts) -> None:
+    for batch, video_id, split, rows in rows_of_videos(lectures):
+        keys = [str(number) for number in rows["episode"]]
+        found = _pictures(ParquetPixels(data_root, "keyframes", batch).read(video_id), keys, batch, "keyframes")
+        encoded = [picture.png for picture in found]
+        shown = Pictures(rows["pair_id"].to_list(), encoded, [len(png) for png in encoded])
+        writers.configs["videos", split].add(_arrow(rows.drop("batch", "episode", "picture_sha256")), shown)
+        counts.lectures += 1
+        counts.lecture_pairs += rows.height
+    counts.lectures_withheld = lectures.withheld
 
 
 def _surplus_of_answers(

@@ -21,6 +21,8 @@ from pmo_assets.viewing.links import Link, LinkGroup, links_page
 
 METRICS_PATH: Final = "/metrics"
 
+SEARCH_PATH: Final = "/search"
+
 _PAGES_OF_THE_RELEASE: Final = (
     (GALLERY_KEY, "Gallery", "Every figure of the release with panels, images and subcaptions; search and filters."),
     (REPORT_KEY, "Report", "What was lost where, numbers beside the paper's, licences, rejections."),
@@ -46,17 +48,20 @@ _QUALITY_NOTES: Final = {
 }
 
 
-def index_page(root: DataRoot, *, metrics: bool) -> str:
+def index_page(root: DataRoot, *, metrics: bool, search: bool = False) -> str:
     """Return the page that links to all pages below a data root.
 
     Args:
         root: the data root.
         metrics: the server has numbers for Prometheus.
+        search: the server has an index of the release's panels.
 
     Raises:
         StorageError: if the root cannot be read.
     """
     release = [Link(name, f"/{key}", note) for key, name, note in _PAGES_OF_THE_RELEASE if root.exists(key)]
+    if search:
+        release.append(Link("Search", SEARCH_PATH, "Panels nearest to a text, a picture or another panel."))
     files = [Link(key.rpartition("/")[2], f"/{key}", note) for key, note in _FILES_OF_THE_RELEASE if root.exists(key)]
     measured = [name.removesuffix(".html") for name in root.keys("quality", ".html")]
     pages = [name.removesuffix(".html") for name in root.keys(REJECTION_PAGES, ".html")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -23,6 +23,9 @@ from pmo_assets.serving.index import METRICS_PATH, broken_page, index_page, miss
 from pmo_assets.serving.listed import ListedFiles
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.viewing.documents import document_page
+
+if TYPE_CHECKING:
+    from pmo_assets.encoders.search.panel_search import PanelSearch
 
 _ELSEWHERE: Final = {
     **dict.fromkeys([f"/{folder}" for folder in SERVED], "/"),
@@ -51,19 +54,31 @@ class _SafeHeaders:
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
 
 
-def site(root: DataRoot, metrics: Callable[[], bytes] | None = None, names: Collection[str] = ()) -> Starlette:
+def site(
+    root: DataRoot,
+    metrics: Callable[[], bytes] | None = None,
+    names: Collection[str] = (),
+    search: PanelSearch | None = None,
+) -> Starlette:
     """Return the application.
 
     Args:
         root: whose pages are shown.
         metrics: gives the numbers in Prometheus' text format; without, there is no `/metrics`.
         names: that the server answers to, beside addresses and this machine's (`host_is_known`).
+        search: of the release's panels; without, there is no `/search`.
     """
-
     listed = ListedFiles(root)
+    searching = []
+    if search is not None:
+        from pmo_assets.serving.search import search_routes  # its packages are slow to import
+
+        searching = search_routes(search, root, listed)
 
     async def index(request: Request) -> Response:
-        return HTMLResponse(await run_in_threadpool(index_page, root, metrics=metrics is not None))
+        return HTMLResponse(
+            await run_in_threadpool(index_page, root, metrics=metrics is not None, search=search is not None)
+        )
 
     async def numbers(request: Request) -> Response:
         if metrics is None:
@@ -93,6 +108,7 @@ def site(root: DataRoot, metrics: Callable[[], bytes] | None = None, names: Coll
         routes=[
             Route("/", index),
             Route(METRICS_PATH, numbers),
+            *searching,
             Route("/{path:path}", file),
         ],
         middleware=[Middleware(_SafeHeaders), Middleware(Guard, names)],

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import AfterValidator, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pmo_assets.logs import LogFormat, LogLevel
@@ -34,10 +34,12 @@ from pmo_assets.records.defaults import (
     REPOSITORY,
     SCORE_THRESHOLD,
     TRUSTED_SOURCES,
+    VIDEO_HOURS,
     VISION_CONCURRENCY,
     VISION_PIXELS,
 )
 from pmo_assets.settings.addresses import plain_address
+from pmo_assets.settings.declaring import option as _option
 
 _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)
@@ -51,13 +53,6 @@ MINIMUM_WORKER_MEMORY_MB = 512
 
 _DAY = 86_400.0
 """Longest time limit in seconds: no step and no answer takes a day."""
-
-
-def _option(
-    default: Any, description: str, affects: tuple[str, ...] = (), noted_by: tuple[str, ...] = (), **limits: Any
-) -> Any:
-    assets: dict[str, Any] = {"affects": list(affects), "noted_by": list(noted_by)}
-    return Field(default, description=description, json_schema_extra=assets, **limits)
 
 
 class Settings(BaseSettings):
@@ -187,6 +182,13 @@ class Settings(BaseSettings):
         4096,
         "MiB of memory that one article may add to its worker process; 0 for no limit, else at least 512.",
         ge=0,
+    )
+
+    video_hours: float = _option(
+        VIDEO_HOURS, "Hours of a lecture video that are read, in no more time.", ("video_episodes",), gt=0, le=24
+    )
+    whisper: Path | None = _option(
+        None, "Folder of a Whisper model for CTranslate2; the English *tiny* if not given.", ("video_words",)
     )
 
     max_pdf_mb: float = _option(MAX_PDF_MB, "PDFs above this size in MiB are rejected.", ("article_packages",), gt=0)

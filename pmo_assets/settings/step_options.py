@@ -17,6 +17,8 @@ from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.page import PageLimits
 from pmo_assets.pipeline.instructions.writer import InstructionWriter
 from pmo_assets.pipeline.regions.model_regions import RegionReader
+from pmo_assets.pipeline.videos.speech import WhisperTranscriber, check_model
+from pmo_assets.pipeline.videos.video import VideoOptions
 from pmo_assets.records.chat import ChatModel
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.stores import SystemicError
@@ -32,6 +34,18 @@ def figure_options(settings: Settings) -> FigureOptions:
 def reading_options(settings: Settings) -> ReadingOptions:
     """Return the choice of the reader of printed identifiers."""
     return ReadingOptions(settings.text_reader)
+
+
+def video_options(settings: Settings) -> VideoOptions:
+    """Return how lecture videos are read.
+
+    Raises:
+        SystemicError: when PMO_WHISPER holds no model.
+    """
+    folder = None if settings.whisper is None else settings.whisper.expanduser().absolute()
+    if folder is not None:
+        check_model(folder)
+    return VideoOptions(most_hours=settings.video_hours, transcriber=WhisperTranscriber(folder))
 
 
 def detection_options(settings: Settings) -> DetectionOptions:

@@ -9,7 +9,7 @@ that keeps everybody away from it, at whether something refers to it now, and wh
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,13 +19,16 @@ from typing import Final
 
 from pmo_assets.records.packages import REGISTRATION_STAGE
 from pmo_assets.records.stores import StorageError
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.storage.data_root import DataRoot, FileFacts, StoredFile
 from pmo_assets.storage.leases import CLEARING, Lease, LeaseLost, LeaseTaken, clearing, holding, seconds
+from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.objects import MD5_NOTES, md5_note_key, object_key, object_key_of_note
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.removed import removed_batches, removed_before
 from pmo_assets.system.aside import SUFFIX
+from pmo_assets.tables.schemas import schema_of
 
 DAY: Final = 86_400.0
 """Seconds; a younger file is never taken for a leftover."""
@@ -66,11 +69,17 @@ class KnownLayout:
 
     Attributes:
         assets: assets with a table per batch.
-        pixel_stores: names of pixel stores, each with the table whose articles have pictures in it.
+        pixel_stores: names of pixel stores, each with the table whose units have pictures in it.
+        units: what batches hold; a store is of the unit whose number its table has.
     """
 
     assets: Collection[str]
     pixel_stores: Mapping[str, str]
+    units: Sequence[Unit] = (ARTICLE,)
+
+    def batches(self, data_root: DataRoot) -> set[str]:
+        """Return the keys of all registered batches, of whatever unit."""
+        return {batch for unit in self.units for batch in Manifests(data_root, unit).batches()}
 
 
 def half_written(data_root: DataRoot, before: float) -> Iterator[Leftover]:
@@ -81,23 +90,26 @@ def half_written(data_root: DataRoot, before: float) -> Iterator[Leftover]:
             yield Leftover("half-written files", file)
 
 
-def _kept_batches(data_root: DataRoot, before: float) -> set[str]:
+def _kept_batches(data_root: DataRoot, before: float, units: Sequence[Unit] = (ARTICLE,)) -> set[str]:
     """Return the keys of the batches that are registered, and of those that were removed a moment ago.
 
     All files of a batch that was removed before are older, too, so that they go at one time: whoever brings it back
     finds all of them or none.
     """
-    manifests = BatchRegistry(data_root).manifests
-    recently = removed_batches(data_root) - removed_before(data_root, before)
-    return {*manifests.batches(), *recently.intersection(manifests.every_batch())}
+    found: set[str] = set()
+    for unit in units:
+        manifests = Manifests(data_root, unit)
+        recently = removed_batches(data_root, unit) - removed_before(data_root, before, unit)
+        found |= {*manifests.batches(), *recently.intersection(manifests.every_batch())}
+    return found
 
 
 def foreign_tables(data_root: DataRoot, layout: KnownLayout, before: float) -> Iterator[Leftover]:
     """Yield tables, rejections and pictures of batches that are not registered, or of assets that there are no more."""
-    batches = _kept_batches(data_root, before)
+    batches = _kept_batches(data_root, before, layout.units)
 
     def still(batch: str) -> Callable[[float], bool]:
-        return lambda _: batch not in _kept_batches(data_root, before)
+        return lambda _: batch not in _kept_batches(data_root, before, layout.units)
 
     for folder, names in (
         ("tables", set(layout.assets)),
@@ -116,9 +128,10 @@ def foreign_tables(data_root: DataRoot, layout: KnownLayout, before: float) -> I
 
 
 def unused_pictures(data_root: DataRoot, layout: KnownLayout, before: float) -> Iterator[Leftover]:
-    """Yield pictures, made by earlier settings or versions, of articles that have left the pictures' table."""
+    """Yield pictures, made by earlier settings or versions, of units that have left the pictures' table."""
     for store, asset in layout.pixel_stores.items():
-        for batch in BatchRegistry(data_root).batches():
+        number_of = next(unit.key for unit in layout.units if unit.key in schema_of(asset).columns())
+        for batch in layout.batches(data_root):
             key = f"tables/{asset}/{batch}.parquet"
             if (facts := data_root.facts(key)) is None:
                 continue  # a run that was killed before its table goes on with them
@@ -126,10 +139,10 @@ def unused_pictures(data_root: DataRoot, layout: KnownLayout, before: float) -> 
             def still(_: float, key: str = key, facts: FileFacts = facts) -> bool:
                 return data_root.facts(key) == facts
 
-            articles = set(read_parquet(data_root, key, ["article_id"])["article_id"].to_list())
+            shown = set(read_parquet(data_root, key, [number_of])[number_of].to_list())
             for file in data_root.files(f"pixels/{store}/{batch}"):
                 number = PurePosixPath(file.key).name.removesuffix(".parquet")
-                if number.isdigit() and int(number) not in articles and file.written < before:
+                if number.isdigit() and int(number) not in shown and file.written < before:
                     yield Leftover("pictures of articles that left their table", file, _batch_lease(batch), still)
 
 

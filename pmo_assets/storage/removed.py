@@ -26,9 +26,9 @@ def removed_batches(data_root: DataRoot, unit: Unit = ARTICLE) -> frozenset[str]
     return frozenset(name.removesuffix(".json") for name in data_root.keys(f"{unit.folder}{_FOLDER}", ".json"))
 
 
-def removed_before(data_root: DataRoot, before: float) -> frozenset[str]:
-    """Return the keys of the batches of articles that were removed before a time (seconds since 1970)."""
-    marks = data_root.files(_FOLDER)
+def removed_before(data_root: DataRoot, before: float, unit: Unit = ARTICLE) -> frozenset[str]:
+    """Return the keys of the batches that were removed before a time (seconds since 1970)."""
+    marks = data_root.files(f"{unit.folder}{_FOLDER}")
     return frozenset(PurePosixPath(file.key).stem for file in marks if file.written < before)
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 from pmo_assets.tables.columns import page_boxes_column
 from pmo_assets.tables.dataset import DatasetRows
 from pmo_assets.tables.instruction_columns import INSTRUCTION_COLUMNS
+from pmo_assets.tables.lectures import LECTURE_COLUMNS
 from pmo_assets.tables.pairs import PAIR_COLUMNS
 from pmo_assets.tables.released import (
     FACTS,
@@ -91,7 +92,7 @@ class PublishedPanels(dy.Schema):
 _SPLIT = dy.Enum(
     ["train", "validation", "test"],
     description="Split of the article",
-    metadata=released(FACTS, "panels", "figures", "articles", "pairs", "instructions"),
+    metadata=released(FACTS, "panels", "figures", "articles", "pairs", "instructions", "videos"),
 )
 
 
@@ -104,6 +105,9 @@ def _picture_column(description: str, config: Config) -> dy.Struct:
         metadata=released(PICTURE, config),
     )
 
+
+LECTURE_PICTURE: Final = "picture"
+"""Column of the hub's table `videos` that holds the picture."""
 
 _OWN_COLUMNS: Final[Mapping[Config, dict[str, dy.Column]]] = {
     "panels": {
@@ -141,6 +145,15 @@ _OWN_COLUMNS: Final[Mapping[Config, dict[str, dy.Column]]] = {
     },
     "pairs": {**PAIR_COLUMNS, "split": _SPLIT},
     "instructions": {**INSTRUCTION_COLUMNS, "split": _SPLIT},
+    "videos": {
+        LECTURE_PICTURE: dy.Struct(
+            {"bytes": dy.Binary(nullable=True), "path": dy.String(nullable=True)},
+            description="Picture of the slide's retinal images; all else is black; never null",
+            metadata=released(PICTURE, "videos"),
+        ),
+        **LECTURE_COLUMNS,
+        "split": _SPLIT,
+    },
 }
 """Columns of the hub's tables that no table of a batch has: pictures, and what all batches together give."""
 
@@ -153,6 +166,7 @@ _DESCRIPTIONS: Final[Mapping[Config, str]] = {
     "folder. The picture stands in the config that the row names.",
     "instructions": "A question or dialogue about a panel with answers and the evidence that they rest on: config "
     "`instructions` of the hub's folder. The picture stands in the config `panels`.",
+    "videos": "A picture of a lecture video with what is said while it is shown: config `videos` of the hub's folder.",
 }
 
 _ORDER: Final[Mapping[Config, str]] = {
@@ -172,10 +186,11 @@ _ORDER: Final[Mapping[Config, str]] = {
     "license_url commercial_use attribution article_url article_version is_manuscript figures panels split",
     "pairs": " ".join((*PAIR_COLUMNS, "split")),
     "instructions": " ".join((*INSTRUCTION_COLUMNS, "split")),
+    "videos": " ".join(("pair_id", LECTURE_PICTURE, *LECTURE_COLUMNS, "split")),
 }
 """The order in which readers of releases know the columns; a column that is not named here comes after them."""
 
-CONFIGS: Final[tuple[Config, ...]] = ("panels", "figures", "articles", "pairs", "instructions")
+CONFIGS: Final[tuple[Config, ...]] = ("panels", "figures", "articles", "pairs", "instructions", "videos")
 """The hub's configs, the default one first."""
 
 _BASES: Final[Mapping[Config, tuple[str, ...]]] = {
@@ -184,6 +199,7 @@ _BASES: Final[Mapping[Config, tuple[str, ...]]] = {
     "articles": ("dataset_rows", "articles"),
     "pairs": (),
     "instructions": (),
+    "videos": (),
 }
 """Tables of a batch that a config's rows are made of; the columns of all others are joined to them."""
 

@@ -19,7 +19,7 @@ from typing import Final, Literal
 
 import dataframely as dy
 
-Config = Literal["panels", "figures", "articles", "pairs", "instructions"]
+Config = Literal["panels", "figures", "articles", "pairs", "instructions", "videos"]
 """A table of the hub's folder."""
 
 Facet = Literal["picture", "text", "boxes", "assembly", "credit"]
@@ -50,6 +50,7 @@ KEYS: Final[Mapping[Config, tuple[str, ...]]] = {
     "articles": ("article_id",),
     "pairs": ("pair_id",),
     "instructions": ("instruction_id",),
+    "videos": ("pair_id",),
 }
 """Columns by which a row of each table is known."""
 

@@ -419,6 +419,11 @@ def device_pool(pool: WorkerPool, workers: int) -> WorkerPool:
     )
 
 
+def slow_pool(pool: WorkerPool, timeout: float) -> WorkerPool:
+    """Return a pool like `pool` for units that take longer: `timeout` seconds each, in processes of its own."""
+    return WorkerPool(pool.workers, timeout, pool.memory_mb, pool.progress, lasting=False, fail_share=pool.fail_share)
+
+
 @dataclass
 class TimedProgress:
     """Progress that speaks at most every `interval` seconds, for logs."""

@@ -22,6 +22,7 @@ from pmo_assets.encoders.ablation import (
 from pmo_assets.encoders.examples.reading import read_examples
 from pmo_assets.encoders.training.recipes import read_recipe
 from pmo_assets_tests.encoders.tiny import recipe_toml
+from pmo_assets_tests.loading.small_release import write_release
 
 
 def test_every_variant_is_a_recipe() -> None:
@@ -85,3 +86,8 @@ def test_variants_are_trained_once(
     again = list(run_ablations(["captions", "size"], [pairs_release], tmp_path / "out", **given))  # type: ignore[arg-type]
     assert again == found
     assert len(asked) == 2 * 2 + 2 * 2
+    write_release(tmp_path / "other", articles=10, seed=1)
+    one = given | {"seeds": [0]}
+    list(run_ablations(["captions"], [tmp_path / "other"], tmp_path / "out", **one))  # type: ignore[arg-type]
+    assert len(asked) == 2 * 2 + 2 * 2 + 2, "scores of another release are not believed"
+    assert not list((tmp_path / "out").glob("runs/*/model")), "frozen bodies are not kept with every run"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pmo_assets.loading import Panel, Release, ReleaseError, Withheld, load
 from pmo_assets.loading.pixel_boxes import box_in_crop, mask_of
 from pmo_assets.loading.release import PICTURES
-from pmo_assets.loading.typed_rows import ROW_TYPES
+from pmo_assets.loading.row_types import ROW_TYPES
 from pmo_assets.pictures import pixels_digest
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.geometry import Box, as_box, crop_box

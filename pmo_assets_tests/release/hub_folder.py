@@ -211,6 +211,19 @@ def _pairs(article: int) -> list[dict[str, Any]]:
     return found
 
 
+def _lecture(article: int, form: str) -> dict[str, Any]:
+    """Return a pair of a lecture video in the split of an article, of whose licence its own is."""
+    names = ("license", "license_url", "commercial_use", "attribution", "split")
+    return {
+        **{name: value for name, value in _credit(article).items() if name in names},
+        "pair_id": f"{article:031x}v", "level": "video", "text": "Here you see drusen.", "words_from": "a.en.vtt",
+        "picture": {"bytes": picture(article, form=form), "path": None}, "corrected_words": 0, "slide_text": ["AMD"],
+        "boxes": [[0.0, 0.0, 1.0, 1.0]], "image_types": ["CFP"], "modalities": [None], "video_id": article,
+        "video": f"{article}.mp4", "start": 3.0, "end": 9.5, "keyframe": 8.0, "picture_width": 24, "picture_height": 16,
+        "perceptual_hash": f"{article:064x}", "picture_group": None,
+    }  # fmt: skip
+
+
 def rows_of(config: str, split: str, form: str = "PNG") -> list[dict[str, Any]]:
     """Return the rows of a config's split."""
     articles = [article for article, of in SPLITS.items() if of == split]
@@ -223,6 +236,8 @@ def rows_of(config: str, split: str, form: str = "PNG") -> list[dict[str, Any]]:
         return [
             row for place, panel in panels if panel["panel_image"] is not None for row in hub_rows(panel, place, place)
         ]
+    if config == "videos":
+        return [_lecture(article, form) for article in articles if article != WITHHELD_ARTICLE]
     return [_figure(article, form) if config == "figures" else _article(article) for article in articles]
 
 

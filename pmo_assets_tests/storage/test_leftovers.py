@@ -11,6 +11,7 @@ import pytest
 
 from pmo_assets.records.packages import PackageFile, PackageListing
 from pmo_assets.records.stores import Picture
+from pmo_assets.records.units import ARTICLE, VIDEO
 from pmo_assets.storage.batches import manifest_rows
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.leftovers import (
@@ -22,6 +23,7 @@ from pmo_assets.storage.leftovers import (
     unused_objects,
     unused_pictures,
 )
+from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
@@ -29,8 +31,13 @@ from pmo_assets.storage.removed import remove_batch, restore_batch
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.articles import ArticleBatch
 from pmo_assets.tables.schemas import checked
+from pmo_assets.tables.videos import VideoBatch
 
-LAYOUT = KnownLayout(["article_packages", "pdf_figures", "panels"], {"figures": "article_packages"})
+LAYOUT = KnownLayout(
+    ["article_packages", "pdf_figures", "panels", "videos"],
+    {"figures": "article_packages", "keyframes": "videos"},
+    (ARTICLE, VIDEO),
+)
 BATCH, WAITING, GONE = "0001-aaaaaaaa", "0002-bbbbbbbb", "0007-cccccccc"
 LATER = 3600.0
 PICTURE = Picture("k", 1, 1, b"x")
@@ -81,6 +88,22 @@ def everything(data_root: DataRoot, before: float) -> dict[str, list[str]]:
 
 def test_nothing_that_is_in_use_is_a_leftover(root: DataRoot) -> None:
     assert everything(root, time.time() + LATER) == {}
+
+
+def test_tables_and_pictures_of_videos_are_in_use_as_long_as_their_batch_is_registered(root: DataRoot) -> None:
+    nothing = dict.fromkeys(name for name, column in VideoBatch.columns().items() if column.nullable)
+    own = {"video_id": 7, "name": "a.mp4", "source": "x", "digest": "d", "size": 1, "sha256": "s", "tags": []}
+    ((batch, _),) = Manifests(root, VIDEO).add([own | {"people": []} | nothing], size=1)
+    video = {"video_id": 7, "name": "a.mp4", "is_selected": True, "reason": "", "license": None, "license_url": None}
+    Tables(root).write("videos", batch, [video | {"commercial_use": False, "withheld": True, "attribution": ""}])
+    ParquetPixels(root, "keyframes", batch).write(7, [PICTURE])
+    assert everything(root, time.time() + LATER) == {}
+    ParquetPixels(root, "keyframes", batch).write(8, [PICTURE])
+    remove_batch(root, batch, VIDEO)
+    found = everything(root, time.time() + LATER)
+    assert sorted(found["of batches that are not registered"]) == [
+        f"pixels/keyframes/{batch}/7.parquet", f"pixels/keyframes/{batch}/8.parquet", f"tables/videos/{batch}.parquet",
+    ]  # fmt: skip
 
 
 def test_what_nobody_refers_to_is_found(root: DataRoot) -> None:

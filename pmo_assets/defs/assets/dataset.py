@@ -26,6 +26,7 @@ from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.quality.annotation_quality import release_audit
 from pmo_assets.records.stores import StorageError
+from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.release.computed_once import groups_once, selection_once
 from pmo_assets.release.gallery_pages import write_gallery
 from pmo_assets.release.instruction_checks import instruction_faults
@@ -271,7 +272,7 @@ _RELEASED = (
 
 @_release_asset(
     deps=["retractions", "panel_duplicates", "annotations"],
-    batches=[*_RELEASED, *joined_names()],
+    batches=[*_RELEASED, *joined_names(), VIDEO_PAIRS],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
     "licences applied; as the published file, as a folder for the Hugging Face Hub and as a gallery, with its version.",
     makers=[selection_once, groups_once, release_statistics, make_release, write_gallery],
@@ -346,6 +347,7 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             "pairs_by_kind": _listed(PAIR_HEADER, pair_cells(facts.pairs)),
             "pairs_beside_panel2patch": _listed(PANEL2PATCH_HEADER, panel2patch_cells(facts.pairs, facts.articles)),
             "instructions": sum(facts.instructions.kinds.values()),
+            "video_pairs": manifest.counts["videos"],
             "instructions_by_kind": _listed(INSTRUCTION_HEADER, instruction_cells(facts.instructions)),
             "duplicate_articles": facts.duplicate_articles,
             "new": sum(release.changes.new.values()),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.encoders.evaluation.bootstrap import Interval, cluster_weights, percentile_interval
 from pmo_assets.encoders.evaluation.embeddings import Embeddings, EmbeddingsError
+from pmo_assets.encoders.evaluation.labels import LabelSet
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -66,17 +67,38 @@ def class_embeddings(prompts: Embeddings, classes: Sequence[str], names: Sequenc
     return np.array(means)
 
 
-def zero_shot(images: Embeddings, classes: Floats) -> Predicted:
-    """Return the class whose prompts are most similar; of equally similar ones the first.
+def zero_shot(images: Embeddings, kinds: Floats, classes: Sequence[int] | None = None) -> Predicted:
+    """Return the class of the most similar row; of equally similar ones the first.
 
     Args:
         images: (n, d).
-        classes: (classes, d) unit rows.
+        kinds: (k, d) unit rows that speak for classes.
+        classes: (k) class of each row, every class at least once; row i speaks for class i, if not given.
     """
-    if images.dimensions != classes.shape[1]:
-        raise EmbeddingsError(f"{images.name} has {images.dimensions} dimensions, the prompts {classes.shape[1]}")
-    cosines = images.unit_rows() @ classes.T
+    if images.dimensions != kinds.shape[1]:
+        raise EmbeddingsError(f"{images.name} has {images.dimensions} dimensions, the prompts {kinds.shape[1]}")
+    cosines = images.unit_rows() @ kinds.T
+    if classes is not None:
+        owners = np.asarray(classes)
+        cosines = np.stack([cosines[:, owners == number].max(axis=1) for number in range(owners.max() + 1)], axis=1)
     return Predicted(cosines.argmax(axis=1), _softmax(cosines * _SCALE))
+
+
+def zero_shot_by_prompts(images: Embeddings, prompts: Embeddings, labels: LabelSet) -> Predicted:
+    """Return the zero-shot class of each picture.
+
+    Args:
+        images: (n, d).
+        prompts: (p, d) of the sentences of `labels.prompts()`.
+        labels: whose classes.
+
+    Raises:
+        EmbeddingsError: if numbers do not fit, or the prompts of a kind cancel each other.
+    """
+    told = labels.kind_of_each_prompt()
+    class_of_kind = dict(told)
+    rows = class_embeddings(prompts, [kind for kind, _ in told], list(class_of_kind))
+    return zero_shot(images, rows, list(class_of_kind.values()))
 
 
 def _softmax(values: Floats) -> Floats:

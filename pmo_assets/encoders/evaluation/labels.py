@@ -41,6 +41,8 @@ class LabelSet(BaseModel):
         title: for people.
         source: where the classes come from.
         templates: sentences with `{}` where a prompt goes.
+        kinds: each prompt is a kind of pictures of its own, as a class of many modalities has them: the class of the
+            nearest kind wins. Else the prompts of a class are averaged.
         classes: by name, in the order of numbers as labels.
     """
 
@@ -49,6 +51,7 @@ class LabelSet(BaseModel):
     title: str
     source: str
     templates: tuple[str, ...] = Field(min_length=1)
+    kinds: bool = False
     classes: Mapping[str, LabelClass] = Field(min_length=2)
 
     @field_validator("templates")
@@ -71,6 +74,18 @@ class LabelSet(BaseModel):
             for name, item in self.classes.items()
             for prompt in item.prompts
             for template in self.templates
+        )
+
+    def kind_of_each_prompt(self) -> tuple[tuple[str, int], ...]:
+        """Return, for each sentence of `prompts`, the name of the kind that it speaks for and the number of its class.
+
+        A kind is a class, or one prompt of it in all templates (`kinds`).
+        """
+        return tuple(
+            (f"{name}: {prompt}" if self.kinds else name, number)
+            for number, (name, item) in enumerate(self.classes.items())
+            for prompt in item.prompts
+            for _ in self.templates
         )
 
     def class_of_diseases(self, diseases: Iterable[str]) -> str | None:

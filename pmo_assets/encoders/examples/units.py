@@ -125,6 +125,16 @@ class Examples:
         """Return the number of units of all levels."""
         return sum(map(len, self.units.values()))
 
+    def digest(self) -> str:
+        """Return what stands for all units: names, boxes, groups of duplicates and texts; pictures are not read."""
+        found = hashlib.sha256()
+        for level, own in self.units.items():
+            found.update(f"{level} {len(own)}\n".encode())
+            for unit in own:
+                texts = sorted((kind, *map(tuple, said)) for kind, said in unit.texts.items())
+                found.update(repr((unit.name, unit.article_id, unit.looks, unit.box, texts)).encode())
+        return found.hexdigest()[:24]
+
     def of(self, articles: set[int]) -> Examples:
         """Return the units of some articles."""
         kept = {level: [unit for unit in own if unit.article_id in articles] for level, own in self.units.items()}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.encoders.encoder_mark import release_of
 from pmo_assets.encoders.evaluation.embedding_files import EmbeddingTable, read_embedding_table
 from pmo_assets.encoders.search.index import Nearest, SearchError, SearchIndex
 from pmo_assets.loading.release import Release
@@ -16,6 +18,9 @@ from pmo_assets.loading.typed_rows import Panel
 
 WITHHELD = "withheld"
 """Told in place of a subcaption that the licence does not let the release pass on."""
+
+FILTERS: Final = {"modality": "modality", "disease": "diseases", "eye": "eye"}
+"""Filters of a search, and the column of panels that each looks at."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,15 @@ def panel_embeddings(path: Path, release: Release) -> EmbeddingTable:
     """Return the embeddings of a release's panels.
 
     Raises:
-        SearchError: if the file has a panel that the release has not: it is of another one.
+        SearchError: if the file says that it is of another release, or has a panel that this one has not.
         EmbeddingsError: if the file has no pictures of panels, or cannot be used.
     """
+    said = release_of(path)
+    if said is not None and said != release.digest:
+        raise SearchError(
+            f"{path} is of another release ({said[:12]}) than {release.folder} ({release.digest[:12]}): embed this one "
+            "(`pmo encode embed`)"
+        )
     table = read_embedding_table(path, "image", "panel")
     known = set(release.panels.to_arrow(["panel_id"]).column(0).to_pylist())
     if strange := [name for name in table.ids if name not in known]:

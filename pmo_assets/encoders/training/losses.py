@@ -18,9 +18,6 @@ from torch.nn import functional
 LEVEL_NUMBERS: Final[Mapping[str, int]] = {"figure": 0, "panel": 1, "region": 2}
 """Levels M, P and R of Panel2Patch, as tensors hold them."""
 
-LARGEST_SCALE: Final = 100.0
-"""The logit scale is held below it (CLIP, section 2.5)."""
-
 
 @dataclass(frozen=True)
 class BatchLayout:

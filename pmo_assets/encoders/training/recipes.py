@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -21,8 +21,6 @@ from pmo_assets.records.stores import SystemicError
 
 PACKAGE_DATA = ("encoders/training/recipes",)
 """Files of the package that this module reads."""
-
-DEFAULT: Final = "embedded"
 
 
 class RecipeError(SystemicError):

@@ -166,10 +166,7 @@ class _Run:
 
     def _identity(self, train: Examples) -> str:
         """Return what stands for the recipe and the units: a run goes on only with the same."""
-        found = hashlib.sha256(self.recipe.model_dump_json().encode())
-        for level, own in train.units.items():
-            found.update(f"{level} {len(own)} {own[0].name if own else ''} {own[-1].name if own else ''}".encode())
-        return found.hexdigest()[:24]
+        return hashlib.sha256(f"{self.recipe.model_dump_json()} {train.digest()}".encode()).hexdigest()[:24]
 
     def _restore(self) -> None:
         saved = last_state(self.folder, self.options.device)

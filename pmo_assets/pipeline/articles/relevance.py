@@ -60,6 +60,8 @@ class Specialty(BaseModel):
         key_terms: criterion (ii), looked for in key terms and MeSH headings.
         text: criterion (iii), looked for in the text and MeSH headings.
         figure_labels: labels of figures (BIOMEDICA) that, with criterion (ii), stand in for the others.
+        lectures: looked for in title, tags and description of a lecture video; one is enough. Without any, those of the
+            three criteria are.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -74,6 +76,7 @@ class Specialty(BaseModel):
     key_terms: Terms = Terms()
     text: Terms = Terms()
     figure_labels: Terms = Terms()
+    lectures: Terms = Terms()
 
     @model_validator(mode="after")
     def _has_terms(self) -> Specialty:
@@ -280,6 +283,22 @@ def assess_relevance_of_text(
         "iii": _text_reason(text, placed, (), specialty.text),
     }
     return _verdict(specialty, reasons, _label_reason(figure_labels, specialty.figure_labels))
+
+
+def lecture_term(texts: Iterable[tuple[str, str]], specialty: Specialty) -> str | None:
+    """Return in words where a lecture's description has one of a specialty's terms; None where it has none.
+
+    A lecture is described in a few words: there one term says what three criteria say of an article.
+
+    Args:
+        texts: (where, text) pairs, the most telling first.
+        specialty: rules.
+    """
+    every = (specialty.captions, specialty.key_terms, specialty.text)
+    parts = (specialty.lectures,) if specialty.lectures.terms else every
+    pattern = _pattern(tuple(dict.fromkeys(term for part in parts for term in (*part.terms, *part.mesh))))
+    found = ((where, pattern.search(text)) for where, text in texts)
+    return next((f'{where} has "{match.group()}"' for where, match in found if match), None)
 
 
 def _searched(term: str) -> tuple[str, str]:

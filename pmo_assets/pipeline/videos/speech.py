@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -55,6 +59,11 @@ class Transcriber(Protocol):
         """Engine, version and model."""
         ...
 
+    @property
+    def threads(self) -> int:
+        """Pieces of sound that are recognised at a time."""
+        ...
+
     def load(self) -> object:
         """Load what it works with.
 
@@ -83,7 +92,7 @@ class WhisperTranscriber:
 
     Attributes:
         folder: of a model in CTranslate2's format; None for that of the package.
-        threads: of the processor.
+        threads: pieces of sound that are recognised at a time, by a thread each: the words are the same.
         beam: hypotheses that are followed at a time.
     """
 
@@ -136,11 +145,33 @@ class WhisperTranscriber:
 def _whisper(folder: Path | None, threads: int) -> Any:
     with loading("faster-whisper, which recognises speech,", mend=INSTALL):
         from faster_whisper import WhisperModel
+
+    class Remembering(WhisperModel):  # type: ignore[misc, unused-ignore]
+        """Encodes sound once that is heard twice, with a prompt and without: half of the work."""
+
+        def encode(self, features: NDArray[np.float32]) -> Any:
+            key = hashlib.sha256(features.tobytes()).digest()
+            known: OrderedDict[bytes, Any] = _ENCODED.__dict__.setdefault("known", OrderedDict())
+            if key not in known:
+                known[key] = super().encode(features)
+                while len(known) > _REMEMBERED:
+                    known.popitem(last=False)
+            return known[key]
+
     path = folder or _shipped_model()
     check_model(path)
     logging.getLogger("faster_whisper").setLevel(logging.WARNING)
     with loading(f"the model of speech in {path}"):
-        return WhisperModel(str(path), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True)
+        return Remembering(
+            str(path), device="cpu", compute_type="int8", cpu_threads=1, num_workers=threads, local_files_only=True
+        )
+
+
+_ENCODED: Final = threading.local()
+"""What each thread encoded last."""
+
+_REMEMBERED: Final = 3
+"""Encoded windows that a thread remembers: a piece of 20 seconds has one or two. Each takes some megabytes."""
 
 
 def check_model(folder: Path) -> None:
@@ -173,15 +204,21 @@ def heard(samples: NDArray[np.float32], prompt: str, transcriber: Transcriber) -
         prompt: see `Transcriber`; "" for none.
         transcriber: hears everything twice if there is a prompt.
     """
-    words: list[Word] = []
-    for first, piece in quiet_pieces(samples):
+
+    def words_of(place: tuple[int, NDArray[np.float32]]) -> list[Word]:
+        first, piece = place
         said = plain = transcriber(piece, "")
         if prompt and plain:
             prompted = transcriber(piece, prompt)
             said = prompted if LEAST_KEPT <= len(prompted) / len(plain) <= MOST_KEPT else plain
         shift = first / RATE
-        words += [replace(word, start=word.start + shift, end=word.end + shift) for word in said]
-    return words
+        return [replace(word, start=word.start + shift, end=word.end + shift) for word in said]
+
+    pieces = quiet_pieces(samples)
+    if transcriber.threads < 2 or len(pieces) < 2:
+        return [word for piece in pieces for word in words_of(piece)]
+    with ThreadPoolExecutor(transcriber.threads) as pool:
+        return [word for words in pool.map(words_of, pieces) for word in words]
 
 
 def quiet_pieces(samples: NDArray[np.float32], longest: float = LONGEST_HEARD) -> list[tuple[int, NDArray[np.float32]]]:

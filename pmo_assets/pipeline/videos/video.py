@@ -7,7 +7,6 @@ does not grow with a video's length.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,15 +24,14 @@ from pmo_assets.pipeline.videos.names import is_identifying
 from pmo_assets.pipeline.videos.slide_images import SlideImage, masked_picture, slide_images, without_people
 from pmo_assets.pipeline.videos.speech import Transcriber, WhisperTranscriber, heard, merged_spans, sound_of
 from pmo_assets.pipeline.videos.subtitles import read_captions
-from pmo_assets.pipeline.videos.vocabulary import corrected, prompt
+from pmo_assets.pipeline.videos.vocabulary import corrected, ophthalmic_dictionary, prompt
 from pmo_assets.pipeline.videos.words import AROUND, Word, joined, words_within
+from pmo_assets.records.defaults import VIDEO_HOURS
 from pmo_assets.records.geometry import UNIT_BOX, Box, clip
 from pmo_assets.records.reading import ReaderSource, ReadText
 from pmo_assets.records.step_output import Row
 from pmo_assets.records.stores import SystemicError
-
-MOST_HOURS: Final = 4.0
-"""Hours of a video that are read: no lecture is longer."""
+from pmo_assets.records.videos import captions_among
 
 CONTEXT: Final = 2.0
 """Seconds that are heard beyond the words that are kept: a stretch begins and ends in the middle of a word."""
@@ -56,7 +54,7 @@ class VideoOptions:
         steady: `episodes.STEADY`.
     """
 
-    most_hours: float = MOST_HOURS
+    most_hours: float = VIDEO_HOURS
     transcriber: Transcriber = field(default_factory=WhisperTranscriber)
     reading: ReaderSource = field(default_factory=ReadingOptions)
     people: tuple[str, ...] = ()
@@ -112,7 +110,17 @@ def load_for_videos(options: VideoOptions, path: Path | None = None) -> None:
     if reader is not None:
         reader.load()
     if path is not None and captions_of(path) is None:
-        options.transcriber.load()
+        load_for_speech(options)
+
+
+def load_for_speech(options: VideoOptions) -> None:
+    """Load what recognising speech needs, so that it is not loaded at a video's expense.
+
+    Raises:
+        SystemicError: when something is missing; the message says what to install.
+    """
+    options.transcriber.load()
+    ophthalmic_dictionary()
 
 
 def watch(
@@ -189,36 +197,50 @@ def _with_margin(box: Box) -> Box:
     return clip((box[0] - air, box[1] - air, box[2] + air, box[3] + air), UNIT_BOX)
 
 
-def listen(path: Path, seen: Sequence[SeenEpisode], has_sound: bool, options: VideoOptions) -> tuple[list[Word], str]:
-    """Return the words of a video, of captions beside it (NAME.vtt, NAME.en.vtt) or recognised, and their source.
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of a video that is listened to: start and end in seconds, and lines that its slide shows."""
+
+    start: float
+    end: float
+    print: tuple[str, ...] = ()
+
+
+def stretches_of(seen: Sequence[SeenEpisode], options: VideoOptions) -> list[Stretch]:
+    """Return the stretches that are listened to: episodes with a retinal image that leaves, or all."""
+    wanted = [episode for episode in seen if episode.kept or options.all_speech]
+    return [Stretch(item.start, item.end, tuple(text.text for text in item.print)) for item in wanted]
+
+
+def listen(
+    path: Path, stretches: Sequence[Stretch], has_sound: bool, options: VideoOptions, captions: Path | None = None
+) -> tuple[list[Word], str]:
+    """Return the words of a video, of captions or recognised, and where they are from.
 
     Args:
         path: of the video.
-        seen: its episodes; speech is recognised around those with a retinal image.
+        stretches: in order; speech is recognised around them.
         has_sound: there is a sound stream.
         options: see there.
+        captions: WebVTT; with words in it, no speech is recognised.
 
     Raises:
         UnreadableVideo: when the sound cannot be read.
         SystemicError: when speech recognition is not installed.
     """
-    captions = captions_of(path)
     if captions is not None:
         words = read_captions(captions)
         if words:
             return words, captions.name
-    wanted = [episode for episode in seen if episode.kept or options.all_speech]
-    if not has_sound or not wanted:
-        return [], "" if wanted else "not listened to"
+    if not has_sound or not stretches:
+        return [], "" if stretches else "not listened to"
     reach = AROUND + CONTEXT
-    spans = merged_spans([(episode.start - reach, episode.end + reach) for episode in wanted])
+    spans = merged_spans([(item.start - reach, item.end + reach) for item in stretches])
     words = []
     for (start, end), samples in sound_of(path, spans):
         if not samples.size or not np.abs(samples).max() > 1e-4:
             continue
-        slide = [
-            text.text for episode in wanted if episode.start < end and episode.end > start for text in episode.print
-        ]  # fmt: skip
+        slide = [line for item in stretches if item.start < end and item.end > start for line in item.print]
         said = heard(samples, prompt(slide) if options.with_vocabulary else "", options.transcriber)
         if options.with_vocabulary:
             said = corrected(said, options.transcriber.knows)
@@ -227,12 +249,9 @@ def listen(path: Path, seen: Sequence[SeenEpisode], has_sound: bool, options: Vi
 
 
 def captions_of(path: Path) -> Path | None:
-    """Return the captions beside a video: NAME.vtt, or else NAME.LANGUAGE.vtt, English before others."""
-    # Of a NAME with dots the part behind is no language: NAME.2.vtt is another video's.
-    name = re.compile(rf"{re.escape(path.stem)}(?:\.([A-Za-z]{{2,3}})(?:[-_][\w-]+)?)?\.vtt")
-    found = [(match, item) for item in path.parent.iterdir() if (match := name.fullmatch(item.name)) and item.is_file()]
-    order = [((match[1] is not None, (match[1] or "").lower() != "en", item.name), item) for match, item in found]
-    return min(order)[1] if order else None
+    """Return the captions beside a video; see `records.videos.captions_among`."""
+    name = captions_among(path.stem, (item.name for item in path.parent.iterdir() if item.is_file()))
+    return None if name is None else path.with_name(name)
 
 
 def read_video(
@@ -256,7 +275,7 @@ def read_video(
     options = options or VideoOptions()
     watched = Watched()
     seen = watch(path, watched, options, keep, progress)
-    words, source = listen(path, seen, watched.has_sound, options)
+    words, source = listen(path, stretches_of(seen, options), watched.has_sound, options, captions_of(path))
     notes = watched.notes if watched.has_sound else (*watched.notes, "it has no sound")
     return {
         "video": path.name,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,47 +13,29 @@ from numpy.typing import NDArray
 from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.videos.video import VideoOptions, read_video
 from pmo_assets.records.faults import raise_fault
-from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.step_output import StepOutput
+from pmo_assets.records.videos import LARGEST_METADATA, METADATA_SUFFIX, UnreadableVideoMetadata, stated_video
 from pmo_assets.system.aside import write_bytes
 
 TOLD_EVERY: Final = 30.0
 """Seconds of a video after which its progress is told again."""
-
-_LARGEST_METADATA: Final = 16 * 2**20
-"""Bytes of a file of metadata that are read."""
-
-_PEOPLE: Final = ("channel", "uploader", "creator", "artist")
-"""What yt-dlp's metadata calls those who may be named on slides."""
-
-
-class UnreadableMetadata(ArticleError):
-    """The metadata beside a video cannot be read: the names in it could not be masked."""
 
 
 def people_of(path: Path) -> tuple[str, ...]:
     """Return the names of persons, and of channels, in yt-dlp's NAME.info.json beside a video; none without it.
 
     Raises:
-        UnreadableMetadata: when it is there and no JSON object of a usual size.
+        UnreadableVideoMetadata: when it is there and cannot be read: names in it could not be masked.
     """
-    beside = path.with_suffix(".info.json")
+    beside = path.with_suffix(METADATA_SUFFIX)
     try:
         with beside.open("rb") as file:
-            content = file.read(_LARGEST_METADATA + 1)
-        stated = json.loads(content) if len(content) <= _LARGEST_METADATA else None
+            return stated_video(file.read(LARGEST_METADATA + 1)).people
     except FileNotFoundError:
         return ()
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
         raise_fault(error)
-        raise UnreadableMetadata(
-            f"{beside.name} cannot be read, and names in it could not be masked: {error}"
-        ) from error
-    if not isinstance(stated, dict):
-        raise UnreadableMetadata(f"{beside.name} is no JSON object of at most {_LARGEST_METADATA:,} bytes")
-    found = [value for name in _PEOPLE if isinstance(value := stated.get(name), str)]
-    parts = [part.strip() for value in found for part in re.split(r"[,;&|]", value[:500])]
-    return tuple(dict.fromkeys(part for part in parts if part))
+        raise UnreadableVideoMetadata(f"{beside.name} cannot be read: {error.strerror or error}") from error
 
 
 def video_output(

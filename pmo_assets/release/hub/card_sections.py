@@ -162,6 +162,7 @@ _ROW: Mapping[str, str] = {
     "articles": "an article",
     "pairs": "a figure, panel or region with one of its texts; the picture stands in figures or panels",
     "instructions": "a question or dialogue about a panel with answers and evidence; the picture stands in panels",
+    "videos": "a picture of a lecture video with what is said while it is shown (level V); faces and names are black",
 }
 
 

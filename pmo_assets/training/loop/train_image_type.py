@@ -57,6 +57,15 @@ class TypeExamples(Dataset[tuple[Tensor, Tensor]]):
         return self.count
 
     def __getitem__(self, number: int) -> tuple[Tensor, Tensor]:
+        shown, group = self.shown(number)
+        picture = type_input(shown)
+        allowed = torch.tensor(
+            [float(m in group or (m == "red-free" and _is_grey_photograph(group, picture))) for m in MODALITIES]
+        )
+        return torch.from_numpy(picture).permute(2, 0, 1), allowed
+
+    def shown(self, number: int) -> tuple[Pixels, Group]:
+        """Return a picture as a figure shows it, (height, width, 3) uint8 RGB, and the modalities it may be of."""
         cv2.setNumThreads(1)
         rng = np.random.default_rng((self.seed, self.first + number))
         shares = np.asarray([TYPE_SHARES[t] * bool(self.groups[t]) for t in IMAGE_TYPES])
@@ -69,11 +78,7 @@ class TypeExamples(Dataset[tuple[Tensor, Tensor]]):
             of_source = sources[sorted(sources)[int(rng.integers(len(sources)))]]
             pixels = of_source[int(rng.integers(len(of_source)))]
         modality = group[0] if len(group) == 1 or TYPE_OF_MODALITY[group[0]] == "OCT" else None
-        picture = type_input(figure_crop(rng, pixels, modality))
-        allowed = torch.tensor(
-            [float(m in group or (m == "red-free" and _is_grey_photograph(group, picture))) for m in MODALITIES]
-        )
-        return torch.from_numpy(picture).permute(2, 0, 1), allowed
+        return figure_crop(rng, pixels, modality), group
 
 
 def _is_grey_photograph(group: Group, picture: Pixels) -> bool:

@@ -19,8 +19,10 @@ from pmo_assets.encoders.evaluation.classification import (
     linear_probe,
     nearest_neighbours,
     zero_shot,
+    zero_shot_by_prompts,
 )
 from pmo_assets.encoders.evaluation.embeddings import Embeddings, EmbeddingsError
+from pmo_assets.encoders.evaluation.labels import LabelClass, LabelSet
 
 
 @settings(max_examples=40)
@@ -60,6 +62,22 @@ def test_zero_shot_takes_the_most_similar_class() -> None:
     np.testing.assert_allclose(found.scores.sum(axis=1), 1)
     with pytest.raises(EmbeddingsError, match="2 dimensions, the prompts 3"):
         zero_shot(Embeddings(np.ones((1, 2))), np.eye(3))
+
+
+def test_the_nearest_kind_decides_where_a_class_has_several() -> None:
+    """The mean of two kinds that are opposites says nothing; each of them does."""
+    classes = {"bright": LabelClass(prompts=("white", "yellow")), "dark": LabelClass(prompts=("black",))}
+    prompts = Embeddings(np.array([[1.0, 0.0], [-0.9, 0.1], [0.2, 1.0]]))
+    images = Embeddings(np.array([[-1.0, 0.0], [1.0, 0.2], [0.1, 1.0]]))
+
+    def told(kinds: bool) -> list[int]:
+        labels = LabelSet(title="t", source="s", templates=("{}",), kinds=kinds, classes=classes)
+        return [int(number) for number in zero_shot_by_prompts(images, prompts, labels).labels]
+
+    assert told(kinds=True) == [0, 0, 1]
+    averaged = told(kinds=False)
+    assert averaged == zero_shot(images, class_embeddings(prompts, ["b", "b", "d"], ["b", "d"])).labels.tolist()
+    assert averaged != [0, 0, 1]
 
 
 def _blobs(rows: int, seed: int):

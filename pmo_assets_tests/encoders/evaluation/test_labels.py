@@ -16,6 +16,15 @@ def test_classes_are_those_of_the_package() -> None:
     assert label_set("modality").names == MODALITIES
 
 
+def test_a_prompt_is_a_kind_of_its_own_only_where_the_label_set_says_so() -> None:
+    types, diseases = label_set("image_type"), label_set("disease")
+    assert len(dict(types.kind_of_each_prompt())) == sum(len(item.prompts) for item in types.classes.values())
+    assert list(dict(diseases.kind_of_each_prompt()).values()) == list(range(len(diseases.names)))
+    for labels in (types, diseases):
+        owners = [labels.names[number] for _, number in labels.kind_of_each_prompt()]
+        assert owners == [name for name, _ in labels.prompts()]
+
+
 @pytest.mark.parametrize("name", shipped_label_sets())
 def test_every_class_has_its_own_sentences(name) -> None:
     prompts = label_set(name).prompts()

@@ -154,3 +154,10 @@ def test_a_broken_picture_is_told() -> None:
 def test_a_digest_tells_pictures_and_boxes_apart() -> None:
     seen = {picture_digest(content, box) for content in (b"a", b"b") for box in ((0, 0, 1, 1), (0, 0, 0.5, 1))}
     assert len(seen) == 4
+
+
+def test_a_digest_of_units_tells_texts_and_names_apart() -> None:
+    one, other, longer = unit(summary=["a"]), unit(summary=["b"]), unit(summary=["a"], mention=["a"])
+    seen = {Examples({"panel": own}).digest() for own in ([one], [other], [longer], [one, one], [])}
+    assert len(seen) == 5
+    assert Examples({"panel": [one]}).digest() == Examples({"panel": [unit(summary=["a"])]}).digest()

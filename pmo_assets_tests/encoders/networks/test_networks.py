@@ -137,8 +137,9 @@ def test_maps_of_frozen_first_blocks_lead_to_the_same_embeddings(tiny_bert: Path
     pixels = encoder.pixels(picture())[None]
     with torch.no_grad():
         maps = split.upper(split.lower(pixels))
-        assert torch.equal(maps, encoder.image.feature_map(pixels))  # type: ignore[misc]
-        assert torch.equal(encoder.image.of_map(maps), encoder.image.body(pixels))  # type: ignore[misc]
+        # not to the bit: the last blocks take maps whose channels lie last
+        torch.testing.assert_close(maps, encoder.image.feature_map(pixels))  # type: ignore[misc]
+        torch.testing.assert_close(encoder.image.of_map(maps), encoder.image.body(pixels))  # type: ignore[misc]
     assert encoder.digest(encoder.image, split.lower_modules) != encoder.digest(encoder.image)
     assert encoder.train_blocks("all", 0)
     assert encoder.image_split is None

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from pmo_assets.cli.console import CommandError
 from pmo_assets.cli.main import app
-from pmo_assets.encoders.encoder_mark import ENCODER_KEY, NAME_KEY
+from pmo_assets.encoders.encoder_mark import ENCODER_KEY, NAME_KEY, RELEASE_KEY, release_of
 from pmo_assets.encoders.evaluation.embedding_files import write_embedding_table
 from pmo_assets.encoders.search.index import SearchError
 from pmo_assets.loading import load
@@ -132,6 +132,13 @@ def test_another_release_is_refused(index: Path, embedded: Path, pairs_release: 
     with pytest.raises(SearchError, match="of another release"):
         encode("index", embedded, tmp_path / "fewer", tmp_path / "I", "--exact")
     assert not (tmp_path / "I").exists()
+    digest = load(pairs_release).digest.encode()
+    marked = pq.read_table(embedded).replace_schema_metadata({ENCODER_KEY: b"abc", RELEASE_KEY: digest})
+    pq.write_table(marked, tmp_path / "M.parquet")
+    encode("index", tmp_path / "M.parquet", pairs_release, tmp_path / "own", "--exact")
+    with pytest.raises(SearchError, match="of another release"):  # with the same panels
+        encode("index", tmp_path / "M.parquet", tmp_path / "other", tmp_path / "I", "--exact")
+    assert not (tmp_path / "I").exists()
 
 
 def test_odd_panels_of_a_release(embedded: Path, pairs_release: Path, tmp_path: Path) -> None:
@@ -163,6 +170,7 @@ def test_a_text_and_a_picture_ask_by_the_encoder_of_the_index(
 ) -> None:
     out, place = tmp_path / "E.parquet", tmp_path / "I"
     encode("embed", tiny_encoder, pairs_release, "--out", out, "--level", "panel")
+    assert release_of(out) == load(pairs_release).digest
     assert "have no embedding" in encode("index", out, pairs_release, place)  # withheld pictures
     panel = next(panel for panel in load(pairs_release).panels if panel.picture())
     picture = tmp_path / "panel.png"

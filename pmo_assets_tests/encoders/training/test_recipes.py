@@ -68,7 +68,7 @@ def test_a_wrong_recipe_says_where(changes: dict[str, Any], words: str) -> None:
 
 def test_a_recipe_of_ones_own_is_given_by_its_path(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
-    own.write_text(recipe_text("embedded").replace("256", "64"))
+    own.write_text(recipe_text("embedded").replace("batch_size = 96", "batch_size = 64"))
     assert read_recipe(str(own)).optimiser.batch_size == 64
     own.write_text("title = ")
     with pytest.raises(RecipeError, match="no TOML"):

@@ -18,8 +18,9 @@ class Hears:
 
     name = "counts"
 
-    def __init__(self, plain: int, prompted: int) -> None:
+    def __init__(self, plain: int, prompted: int, threads: int = 1) -> None:
         self.counts = {False: plain, True: prompted}
+        self.threads = threads
 
     def load(self) -> object:
         return None
@@ -44,6 +45,11 @@ def test_a_prompt_counts_unless_it_loses_words_or_repeats_them(plain: int, promp
 def test_without_a_prompt_and_in_silence_nothing_is_heard_twice() -> None:
     assert [word.text for word in heard(np.zeros(9, np.float32), "", Hears(2, 2))] == ["plain"] * 2
     assert heard(np.zeros(9, np.float32), "drusen", Hears(0, 5)) == []
+
+
+def test_pieces_that_are_heard_side_by_side_keep_their_order() -> None:
+    sound = np.zeros(70 * RATE, np.float32)
+    assert heard(sound, "drusen", Hears(3, 3, threads=3)) == heard(sound, "drusen", Hears(3, 3))
 
 
 def test_a_model_without_its_tokenizer_is_no_model(tmp_path: Path) -> None:

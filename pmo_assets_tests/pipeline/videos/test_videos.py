@@ -15,11 +15,12 @@ from pmo_assets.pipeline.videos.containers import NoPicture, NotAFile, Unreadabl
 from pmo_assets.pipeline.videos.frames import Watched, sampled_frames
 from pmo_assets.pipeline.videos.speech import RATE, merged_spans, sound_of
 from pmo_assets.pipeline.videos.video import VideoOptions, captions_of, read_video
-from pmo_assets.pipeline.videos.video_file import UnreadableMetadata, people_of, video_output
+from pmo_assets.pipeline.videos.video_file import people_of, video_output
 from pmo_assets.records.geometry import covered_fraction, iou
 from pmo_assets.records.reading import ReadText
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import SystemicError
+from pmo_assets.records.videos import UnreadableVideoMetadata
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets_tests.samples.lectures import Lecture, LectureTruth, Slide, repeated, typeset_lecture
 
@@ -101,7 +102,7 @@ def test_names_of_the_metadata_are_people(tmp_path: Path) -> None:
     (tmp_path / "d.info.json").write_text('["Jane Miller"]')
     (tmp_path / "e.info.json").mkdir()
     for name in "bde":  # their names could not be masked
-        with pytest.raises(UnreadableMetadata):
+        with pytest.raises(UnreadableVideoMetadata):
             people_of(tmp_path / f"{name}.mp4")
 
 

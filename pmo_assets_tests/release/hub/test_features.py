@@ -21,9 +21,14 @@ def test_datasets_reads_the_features_and_they_are_the_files_types(config: str) -
     pictures = [name for name, feature in read.items() if isinstance(feature, datasets.Image)]
     assert (
         pictures
-        == {"panels": ["panel_image"], "figures": ["figure_image"], "articles": [], "pairs": [], "instructions": []}[
-            config
-        ]
+        == {
+            "panels": ["panel_image"],
+            "figures": ["figure_image"],
+            "articles": [],
+            "pairs": [],
+            "instructions": [],
+            "videos": ["picture"],
+        }[config]
     )
     assert read["split"] == datasets.Value("string")
 

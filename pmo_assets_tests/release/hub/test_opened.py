@@ -24,14 +24,18 @@ def expected(config: str, *splits: str) -> dict[str, dict[str, Any]]:
 
 
 def by_key(config: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    key = {"panels": "panel_id", "pairs": "pair_id", "instructions": "instruction_id"}.get(config, "article_id")
+    key = {"panels": "panel_id", "pairs": "pair_id", "instructions": "instruction_id", "videos": "pair_id"}.get(
+        config, "article_id"
+    )
     return {str(row[key]): dict(row) for row in rows}
 
 
+def is_picture(name: str) -> bool:
+    return name.endswith("_image") or name == "picture"
+
+
 def without_pictures(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {
-        key: {name: value for name, value in row.items() if not name.endswith("_image")} for key, row in rows.items()
-    }
+    return {key: {name: value for name, value in row.items() if not is_picture(name)} for key, row in rows.items()}
 
 
 def same_picture(shown: Image.Image, stored: Mapping[str, Any]) -> bool:
@@ -48,7 +52,7 @@ def test_datasets_opens_the_folder(config: str, streaming: bool, hub_folder: Pat
         loaded = datasets.load_dataset(str(hub_folder), config, split=split, streaming=streaming)
         rows = by_key(config, loaded)
         assert without_pictures(rows) == without_pictures(expected(config, split))
-        for name in (name for name in loaded.column_names if name.endswith("_image")):
+        for name in (name for name in loaded.column_names if is_picture(name)):
             for key, row in expected(config, split).items():
                 if row[name] is None:
                     assert rows[key][name] is None
@@ -116,6 +120,7 @@ def test_a_pyarrow_dataset_opens_the_folder(hub_folder: Path) -> None:
     for config in CONFIGS:
         opened = pa_dataset.dataset(hub_folder / "data" / config, format="parquet")
         assert by_key(config, opened.to_table().to_pylist()) == expected(config)
+    opened = pa_dataset.dataset(hub_folder / "data" / "panels", format="parquet")
     free = opened.to_table(filter=pa_dataset.field("license") == "CC BY", columns=["article_id"])
     assert WITHHELD_ARTICLE not in free["article_id"].to_pylist()
 

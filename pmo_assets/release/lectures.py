@@ -1,0 +1,128 @@
+"""Lecture videos in a release: which pairs go out, their groups and splits, and their rows.
+
+Pairs under a licence that does not let pictures and words be passed on are left out whole: nothing would be left of
+them. A video counts as its last batch says; while that is not processed, nothing of the video goes out, since it may
+say another licence. Does not belong here: writing files (`writing`), what licences allow
+(`pipeline.articles.licences`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.pipeline.dataset.near_duplicates import near_duplicate_groups
+from pmo_assets.pipeline.dataset.splits import SPLITS, Split, SplitOptions, article_links, article_splits
+from pmo_assets.records.units import VIDEO
+from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import Manifests
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.release import LECTURE_PICTURE, hub_table
+
+_IDENTITY: Final = ("video_id", "start", "end", "picture_sha256", "text")
+
+
+@dataclass(frozen=True)
+class Lectures:
+    """The pairs of lectures that a release takes.
+
+    Attributes:
+        rows: of the hub's table `videos` but the picture, with `batch`, `episode` and `picture_sha256` beside.
+        withheld: pairs left out since their licence does not let them be passed on, or is not known.
+        noncommercial: pairs left out since a release without NC was asked for.
+        repeated: pairs left out since another has the same text with a picture that looks the same.
+    """
+
+    rows: pl.DataFrame
+    withheld: int = 0
+    noncommercial: int = 0
+    repeated: int = 0
+
+
+def current_videos(data_root: DataRoot) -> dict[str, list[int]]:
+    """Return the videos of each batch that no later batch has, by batch in order."""
+    manifests = Manifests(data_root, VIDEO)
+    newest: dict[int, str] = {}
+    for batch in manifests.batches():
+        newest.update(dict.fromkeys(manifests.manifest(batch)["video_id"].to_list(), batch))
+    found: dict[str, list[int]] = {}
+    for number, batch in newest.items():
+        found.setdefault(batch, []).append(number)
+    return dict(sorted(found.items()))
+
+
+def release_lectures(
+    data_root: DataRoot, tables: Tables, *, noncommercial: bool = True, splits: SplitOptions | None = None
+) -> Lectures:
+    """Return the pairs of lectures that a release takes.
+
+    Args:
+        data_root: root of manifests.
+        tables: the tables below it.
+        noncommercial: keep pairs whose licence forbids commercial use.
+        splits: shares of the videos; all videos that share a picture are in one split.
+    """
+    made = set(tables.batches(VIDEO_PAIRS))
+    parts = [
+        tables.read(VIDEO_PAIRS, batch).filter(pl.col("video_id").is_in(numbers)).with_columns(batch=pl.lit(batch))
+        for batch, numbers in current_videos(data_root).items()
+        if batch in made
+    ]
+    rows = pl.concat(parts) if parts else pl.DataFrame()
+    if rows.is_empty():
+        return Lectures(pl.DataFrame())
+    is_open = pl.Series([not withheld(code) for code in rows["license"]], dtype=pl.Boolean)
+    given = rows.filter(is_open).sort("video_id", "episode")
+    kept = given if noncommercial else given.filter(~pl.col("license").str.contains(r"\bNC\b"))
+    if kept.is_empty():
+        return Lectures(pl.DataFrame(), rows.height - given.height, given.height)
+    hashes = np.stack([np.frombuffer(bytes.fromhex(item), np.uint8) for item in kept["perceptual_hash"]])
+    digests, videos = kept["picture_sha256"].to_list(), kept["video_id"].to_numpy()
+    groups = near_duplicate_groups(hashes, digests, videos)
+    ids = [_pair_id(row) for row in kept.select(_IDENTITY).iter_rows()]
+    own = np.unique(videos)
+    dealt = article_splits(own, [None] * len(own), article_links(videos, groups.group), splits or SplitOptions())
+    split_of = {int(number): SPLITS[int(split)] for number, split in zip(own, dealt.split, strict=True)}
+    kept = kept.with_columns(
+        pair_id=pl.Series(ids, dtype=pl.String),
+        picture_group=pl.Series([None if at < 0 else ids[at] for at in groups.representative], dtype=pl.String),
+        split=pl.Series([split_of[number] for number in videos.tolist()], dtype=pl.String),
+    )
+    picture = pl.coalesce("picture_group", "pair_id")
+    fresh = kept.unique([picture, "text"], keep="first", maintain_order=True)
+    return Lectures(
+        _as_hub(fresh), rows.height - given.height, given.height - kept.height, kept.height - fresh.height
+    )  # fmt: skip
+
+
+def _pair_id(values: tuple[Any, ...]) -> str:
+    said = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(said, digest_size=16).hexdigest()
+
+
+def _as_hub(rows: pl.DataFrame) -> pl.DataFrame:
+    def of_images(name: str) -> pl.Expr:
+        return pl.col("images").list.eval(pl.element().struct.field(name))
+
+    rows = rows.with_columns(
+        level=pl.lit("video"), video="name", slide_text="print", corrected_words="corrected", boxes=of_images("box"),
+        image_types=of_images("image_type"), modalities=of_images("modality"),
+    )  # fmt: skip
+    names = [name for name in hub_table("videos").columns() if name != LECTURE_PICTURE]
+    return rows.select(*names, "batch", "episode", "picture_sha256")
+
+
+def rows_of_videos(lectures: Lectures) -> Iterator[tuple[str, int, Split, pl.DataFrame]]:
+    """Yield (batch, video, split, its rows in order), video by video."""
+    if lectures.rows.is_empty():
+        return
+    for (batch, number, split), rows in lectures.rows.group_by("batch", "video_id", "split", maintain_order=True):
+        yield str(batch), int(str(number)), next(name for name in SPLITS if name == split), rows

@@ -1,0 +1,154 @@
+"""Lectures in a release: what goes out, in which split, what looks the same, what is left out."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from pmo_assets.loading import load
+from pmo_assets.pictures import png_bytes
+from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.records.stores import Picture, StorageError
+from pmo_assets.records.units import VIDEO
+from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.release.keys import HUB
+from pmo_assets.release.lectures import Lectures, release_lectures
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import Manifests
+from pmo_assets.storage.pixels import ParquetPixels
+from pmo_assets.storage.tables import Tables
+from pmo_assets_tests.release.finished import finish, make
+
+IMAGE = {"box": [0.0, 0.0, 1.0, 1.0], "image_type": "CFP", "modality": None, "score": 0.9}
+
+
+def listing(video_id: int, digest: str = "d") -> dict[str, Any]:
+    nothing = (
+        "captions", "captions_sha256", "place", "problem", "title", "description", "channel", "stated_seconds",
+        "license_statement", "url", "published",
+    )  # fmt: skip
+    own = {"video_id": video_id, "name": f"{video_id}.mp4", "source": "file:///v", "digest": digest, "size": 1}
+    return own | {"sha256": "s", "tags": [], "people": []} | dict.fromkeys(nothing)
+
+
+def pair(video_id: int, episode: int, looks: int, text: str = "drusen", code: str | None = "CC BY") -> dict[str, Any]:
+    own_hash = (0x5A << 248 | looks).to_bytes(32, "big").hex()
+    return {
+        "video_id": video_id, "episode": episode, "start": episode * 9.0, "end": episode * 9.0 + 8,
+        "keyframe": episode * 9.0,
+        "text": text, "words_from": "a.vtt", "word_count": 1, "corrected": 0, "images": [IMAGE], "print": [],
+        "picture_width": 4, "picture_height": 3, "picture_sha256": f"{looks:064x}", "perceptual_hash": own_hash,
+        "repeats": None, "name": f"{video_id}.mp4", "license": code, "license_url": None, "commercial_use": True,
+        "withheld": withheld(code), "attribution": "Eyes",
+    }  # fmt: skip
+
+
+FAR = (1 << 200) - 1
+"""Changes 200 bits of a hash."""
+
+
+class Videos:
+    """A data root with batches of videos."""
+
+    def __init__(self, root: DataRoot) -> None:
+        self.root, self.tables, self.manifests = root, Tables(root), Manifests(root, VIDEO)
+
+    def add(self, *rows: dict[str, Any], digest: str = "d", process: bool = True) -> str:
+        numbers = sorted({row["video_id"] for row in rows})
+        ((batch, _),) = self.manifests.add([listing(number, digest) for number in numbers], size=99)
+        if process:
+            self.tables.write(VIDEO_PAIRS, batch, list(rows))
+        return batch
+
+    def released(self, **options: Any) -> Lectures:
+        return release_lectures(self.root, self.tables, **options)
+
+
+@pytest.fixture
+def videos(tmp_path: Path) -> Videos:
+    return Videos(DataRoot(str(tmp_path)))
+
+
+def test_only_what_may_be_passed_on_goes_out(videos: Videos) -> None:
+    videos.add(
+        pair(1, 0, 0), pair(2, 0, FAR, code=None), pair(3, 0, 1, code="CC BY-ND"), pair(4, 0, FAR, code="CC BY-NC")
+    )
+    found = videos.released()
+    assert (found.rows["video_id"].to_list(), found.withheld) == ([1, 4], 2)
+    without = videos.released(noncommercial=False)
+    assert (without.rows["video_id"].to_list(), without.withheld, without.noncommercial) == ([1], 2, 1)
+
+
+def test_a_video_counts_as_its_last_batch_says_and_not_at_all_until_that_is_processed(videos: Videos) -> None:
+    videos.add(pair(1, 0, 0, "before"), pair(2, 0, FAR))
+    again = videos.add(pair(1, 0, 0, code=None), digest="changed", process=False)
+    assert videos.released().rows["video_id"].to_list() == [2], "the new metadata may state another licence"
+    videos.tables.write(VIDEO_PAIRS, again, [pair(1, 0, 0, "after")])
+    assert sorted(videos.released().rows["text"]) == ["after", "drusen"]
+
+
+def test_the_same_picture_with_the_same_words_goes_out_once_and_with_others_in_one_split(videos: Videos) -> None:
+    rows = [
+        pair(number, 0, 3 if number % 2 else FAR, text) for number, text in ((1, "a"), (3, "a"), (5, "b"), (2, "a"))
+    ]
+    videos.add(*rows)
+    found = videos.released()
+    assert (found.rows["video_id"].to_list(), found.repeated) == ([1, 2, 5], 1)
+    groups = dict(found.rows.select("video_id", "picture_group").iter_rows())
+    assert groups[2] is None
+    assert groups[1] == groups[5] == found.rows.filter(pl.col("video_id") == 1)["pair_id"].item()
+    shared = found.rows.filter(pl.col("picture_group").is_not_null())
+    assert shared["split"].n_unique() == 1
+
+
+def test_no_video_is_in_two_splits(videos: Videos) -> None:
+    rng = np.random.default_rng(1)
+    videos.add(*(pair(number, k, int.from_bytes(rng.bytes(30), "big")) for number in range(1, 40) for k in range(3)))
+    split = videos.released().rows.group_by("video_id").agg(pl.col("split").n_unique())
+    assert set(split["split"]) == {1}
+    assert videos.released().rows["split"].n_unique() > 1
+
+
+def test_without_videos_there_are_none(videos: Videos) -> None:
+    assert videos.released().rows.is_empty()
+    videos.add(pair(1, 0, 0, code=None))
+    assert (videos.released().rows.is_empty(), videos.released().withheld) == (True, 1)
+
+
+def test_a_release_carries_them_with_their_pictures_and_nothing_of_what_is_closed(videos: Videos) -> None:
+    finish(videos.tables, "0001-a", {3: {}})
+    batch = videos.add(pair(1, 0, 0), pair(1, 4, FAR, "fovea"), pair(2, 0, 1, "closed words", code=None))
+    with pytest.raises(StorageError, match="keyframes"):
+        make(videos.tables)
+    pixels = {k: np.full((3, 4, 3), 40 * k, np.uint8) for k in (0, 4)}
+    pictures = [Picture(str(k), 4, 3, png_bytes(shown)) for k, shown in pixels.items()]
+    ParquetPixels(videos.root, "keyframes", batch).write(1, pictures)
+    made = make(videos.tables)
+    counts = made.manifest.counts
+    assert (counts["videos"], counts["lectures"], counts["lectures_withheld"]) == (2, 1, 1)
+    opened = load(videos.root.root, verify=True)
+    first, second = opened.videos
+    assert [(row.text, row.attribution, row.license, row.boxes) for row in (first, second)] == [
+        ("drusen", "Eyes", "CC BY", ((0.0, 0.0, 1.0, 1.0),)), ("fovea", "Eyes", "CC BY", ((0.0, 0.0, 1.0, 1.0),)),
+    ]  # fmt: skip
+    assert np.array_equal(second.pixels(), pixels[4])
+    assert repr(second) == "<VideoPair 1.mp4 at 36 s: fovea>"
+    assert second._repr_html_()
+    assert "level V" in videos.root.read(f"{HUB}/README.md").decode()
+    for key in videos.root.tree(HUB):
+        content = videos.root.read(f"{HUB}/{key}")
+        said = str(pq.read_table(io.BytesIO(content)).to_pydict()) if key.endswith(".parquet") else content.decode()
+        assert "closed words" not in said, key
+
+
+def test_a_release_without_them_has_no_such_config(videos: Videos) -> None:
+    finish(videos.tables, "0001-a", {3: {}})
+    make(videos.tables)
+    assert len(load(videos.root.root).videos) == 0
+    assert "videos" not in videos.root.read(f"{HUB}/README.md").decode()
