@@ -89,24 +89,30 @@ class _Bayes:
     """Naive Bayes of answers by the words and pairs of words of questions."""
 
     def __init__(self, learned: Sequence[Question]) -> None:
-        self._seen = Counter(item.label for item in learned)
-        self._words: dict[str, Counter[str]] = defaultdict(Counter)
+        self._labels = sorted({item.label for item in learned})
+        place = {label: number for number, label in enumerate(self._labels)}
+        seen = np.zeros(len(place))
+        counts: dict[str, Counter[int]] = defaultdict(Counter)
         for item in learned:
-            self._words[item.label].update(_features(item.question))
-        self._totals = {label: sum(words.values()) for label, words in self._words.items()}
-        self._known = {word for words in self._words.values() for word in words}
+            seen[place[item.label]] += 1
+            for word in _features(item.question):
+                counts[word][place[item.label]] += 1
+        totals = np.zeros(len(place))
+        self._gains: dict[str, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
+        for word, own in counts.items():
+            labels, times = np.array(list(own), dtype=np.intp), np.array(list(own.values()), dtype=np.float64)
+            totals[labels] += times
+            self._gains[word] = labels, np.log1p(times / _SMOOTHING)
+        self._prior = np.log(seen)
+        self._unseen = np.log(_SMOOTHING / (totals + _SMOOTHING * len(counts)))
 
     def answer(self, question: str) -> str:
         """Return the likeliest answer."""
-        told = [word for word in _features(question) if word in self._known]
-
-        def likelihood(label: str) -> float:
-            words, total = self._words[label], self._totals[label] + _SMOOTHING * len(self._known)
-            return float(
-                np.log(self._seen[label]) + sum(np.log((words[word] + _SMOOTHING) / total) for word in told)
-            )  # fmt: skip
-
-        return min(self._seen, key=lambda label: (-likelihood(label), label))
+        told = [self._gains[word] for word in _features(question) if word in self._gains]
+        likelihood = self._prior + len(told) * self._unseen
+        for labels, gains in told:
+            likelihood[labels] += gains
+        return self._labels[int(np.argmax(np.round(likelihood, 9)))]
 
 
 class _Neighbours:
