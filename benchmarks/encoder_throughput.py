@@ -48,7 +48,9 @@ def training(folder: Path, steps: int) -> dict[str, float]:
     for number in range(batches + 1):
         maker.inputs(sampler.batch(number))
     maker.flush()
-    maker = InputMaker(encoder, folder / "features")
+    maker = InputMaker(encoder, folder / "features")  # as a run that goes on: nothing is computed, files are mapped
+    for number in range(batches):
+        maker.inputs(sampler.batch(number))
     weights = LossWeights()
     encoder.set_training(True)
     loading, learning = [], []
@@ -107,10 +109,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="For the world and features.")
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--pictures", type=int, default=96)
-    parser.add_argument("--features", type=int, default=1_000_000)
+    parser.add_argument("--features", type=int, default=1_000_000, help="0: memory is not measured.")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    numbers: dict[str, Any] = memory(given.folder, given.features // 10) | memory(given.folder, given.features)
+    numbers: dict[str, Any] = {}
+    if given.features:
+        numbers |= memory(given.folder, given.features // 10) | memory(given.folder, given.features)
     numbers |= training(given.folder, given.steps) | embedding(160, given.pictures) | embedding(224, given.pictures)
     print(json.dumps({name: round(value, 2) for name, value in numbers.items()}, indent=1))
 

@@ -240,7 +240,7 @@ def test_a_decision_about_regions_makes_nothing_again_that_lies_before_them(revi
     # the setting that applies decisions applies these
     settings = reviewed.settings.model_copy(update={"apply_annotations": False})
     stale = stale_of_batches(reviewed.instance, stages_in_force(batch_graph(all_assets()), settings))
-    assert dict(stale.assets) == {case.batch: ["marks", "region_phrases", "regions", "rejections"]}
+    assert dict(stale.assets) == {case.batch: [*with_what_follows("marks"), "rejections"]}
 
 
 def panel_of(rows: list[dict[str, Any]], case: FigureCase, ordinal: int) -> dict[str, Any]:
