@@ -104,9 +104,9 @@ def module_of_node(name: str) -> str:
     """Return the module of a graph's node: "/detector/stem/stem.0/Conv" is that of "stem.0"."""
     parts: list[str] = []
     path = name.split("/")[2:-1]
-    for part, inner in zip(path, [*path[1:], ""], strict=True):
-        if not inner.startswith(f"{part}."):
-            part = re.sub(r"_\d+$", "", part)  # what is used several times
+    for index, whole in enumerate(path):
+        named = any(inner.startswith(f"{whole}.") for inner in path[index + 1 : index + 2])
+        part = whole if named else re.sub(r"_\d+$", "", whole)  # what is used several times
         if parts and part.startswith(f"{parts[-1]}."):
             parts[-1] = part
         else:
