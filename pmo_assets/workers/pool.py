@@ -131,6 +131,7 @@ class WorkerPool:
     fail_share: float = 0.5
     _pool: list[Worker] = field(default_factory=list, repr=False)
     _failed_starts: int = field(default=0, repr=False)
+    _lost_servers: int = field(default=0, repr=False)
     _seconds: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float), repr=False)
     """Seconds that each article took in the steps so far, by its number."""
 
@@ -313,6 +314,9 @@ class WorkerPool:
         if not worker.begun:
             job.put_back(number)
             self._count_failed_start(f"a worker ended before it was ready ({how})")
+        elif worker.server_is_gone():
+            job.put_back(number)
+            self._count_lost_server()
         else:
             words = f"ended its worker process twice, the second time alone ({how}): a crash in a native library, or "
             words += "the machine has too little memory for it"
@@ -373,6 +377,15 @@ class WorkerPool:
                 "again; no article was rejected for it"
             )
         time.sleep(min(0.5, 0.05 * self._failed_starts))
+
+    def _count_lost_server(self) -> None:
+        self._lost_servers += 1
+        _LOG.warning("workers were ended from outside; their articles are begun again (%s)", self._lost_servers)
+        if self._lost_servers >= FAILED_STARTS:
+            raise WorkersUnavailable(
+                f"workers and the server that forks them were ended {self._lost_servers} times, by the system that was "
+                f"short of memory or by somebody. {_limits_in_words()}Run again; no article was rejected for it"
+            )
 
     def close(self, *, stop: bool = False) -> None:
         """Let idle workers end; `stop` ends all at once, with what they hold."""

@@ -289,6 +289,7 @@ class Worker:
         self._handle: psutil.Process | None = None  # knows the process from a later one with the same number
         with contextlib.suppress(psutil.Error):
             self._handle = psutil.Process(self._process.pid)
+        self._server = _fork_server()
         self.task: int | None = None
         self.begun = False
         self.deadline = float("inf")
@@ -339,6 +340,17 @@ class Worker:
         self._process.join(timeout=seconds)
         return _end_in_words(self._process.exitcode)
 
+    def server_is_gone(self) -> bool:
+        """Say whether the server that forked the process has ended, so that nobody knows how the process ended.
+
+        No article runs in the server: who ended both was somebody else.
+        """
+        if self._server is None:
+            return False
+        with contextlib.suppress(psutil.Error):
+            return not self._server.is_running() or self._server.status() == psutil.STATUS_ZOMBIE
+        return True
+
     def kill(self) -> None:
         """End the process at once, whatever it does, and let go of its pipe."""
         with contextlib.suppress(OSError):
@@ -365,14 +377,22 @@ def _timer(seconds: float, end: Callable[[], None]) -> Iterator[None]:
         timer.cancel()
 
 
-def _end_fork_server() -> None:
-    """End the server from which this process's workers are forked, if there is one."""
+def _fork_server() -> psutil.Process | None:
+    """Return the server from which this process's workers are forked, if there is one."""
     from multiprocessing import forkserver
 
     pid = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)
     with contextlib.suppress(psutil.Error):
-        if pid is not None:
-            psutil.Process(pid).kill()
+        return None if pid is None else psutil.Process(pid)
+    return None
+
+
+def _end_fork_server() -> None:
+    """End the server from which this process's workers are forked, if there is one."""
+    server = _fork_server()
+    with contextlib.suppress(psutil.Error):
+        if server is not None:
+            server.kill()
 
 
 def _end_in_words(exit_code: int | None) -> str:

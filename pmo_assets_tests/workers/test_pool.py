@@ -268,6 +268,35 @@ def test_the_second_try_is_alone_and_last(two: WorkerPool, tmp_path: Path) -> No
     assert sorted(lines[:-1])[-5:] == [f"end {number}" for number in range(2, 7)], "all others were done before"
 
 
+def ended_from_outside(number: int, path: str) -> StepOutput:
+    """Somebody ends this worker and the server that forked it, three times."""
+    begun = Path(path, str(number))
+    begun.write_text(begun.read_text() + "." if begun.exists() else ".")
+    if number == 1 and len(begun.read_text()) <= 3:
+        os.kill(os.getppid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return StepOutput(rows=[{"number": number}])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forked from a server as on Linux")
+def test_an_article_is_not_rejected_for_a_worker_that_was_ended_with_its_server(
+    two: WorkerPool, tmp_path: Path
+) -> None:
+    outputs = two.map_units("s", ended_from_outside, [(number, (number, str(tmp_path))) for number in range(3)])
+    assert [output.rows for output in outputs] == [[{"number": number}] for number in range(3)]
+    assert (tmp_path / "1").read_text() == "...."
+
+
+@pytest.mark.slow  # processes
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forked from a server as on Linux")
+def test_workers_that_are_ended_again_and_again_fail_the_step(
+    two: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pmo_assets.workers.pool.FAILED_STARTS", 2)
+    with pytest.raises(WorkersUnavailable, match=r"were ended 2 times.*no article was rejected"):
+        two.map_units("s", ended_from_outside, [(1, (1, str(tmp_path)))])
+
+
 def test_a_module_that_cannot_be_imported_twice_is_no_article_s_fault(two: WorkerPool) -> None:
     with pytest.raises(SystemicError, match=r"undefined symbol.*install"):
         two.map_units("s", step, tasks("", "no module"))
