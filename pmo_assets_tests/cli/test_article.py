@@ -32,6 +32,7 @@ def test_an_article_becomes_json_in_the_annotation_format(pmo: Pmo, sample_folde
     assert len(list((tmp_path / "pictures").glob("*.png"))) == len(found["figures"])
 
 
+@pytest.mark.slow  # a whole article; the tests of viewing hold it
 def test_pictures_show_marks_and_the_phrases_that_name_them(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
     marked = few_articles / "PMC9000000003"  # drawn with an arrow, a circle and an arrowhead, which its caption names
     result = pmo("article", marked, "--out", tmp_path / "out.json", "--overlays", tmp_path / "pictures")
@@ -81,6 +82,7 @@ def test_an_article_that_links_out_of_its_folder_reads_nothing_there(
     assert json.loads((tmp_path / "out.json").read_text())["article_id"] == "package"
 
 
+@pytest.mark.slow  # a whole article; the tests of vision hold it
 def test_a_vision_model_is_asked_about_undecided_panels(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
     package = sorted(few_articles.iterdir())[0]
     with chat_server(otherwise=looks_at_figures) as server:

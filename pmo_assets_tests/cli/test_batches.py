@@ -72,6 +72,7 @@ def test_commands_that_begin_together_in_a_fresh_place_all_succeed(few_articles:
     assert sorted(key.split("-")[0] for key in keys) == ["0001", "0002", "0003"]
 
 
+@pytest.mark.slow  # whole commands; the tests of sources hold it
 def test_the_folder_of_one_article_is_a_source(pmo: Pmo, few_articles: Path) -> None:
     result = pmo("batches", "add", sorted(few_articles.iterdir())[0])
     assert result.returncode == 0, result.stderr
@@ -94,6 +95,7 @@ def test_no_batches_are_an_empty_list_for_programs(pmo: Pmo) -> None:
     assert json.loads(pmo("batches", "list", "--json").stdout) == []
 
 
+@pytest.mark.slow  # whole commands; test_registry and test_leftovers hold the rules
 def test_what_was_registered_by_mistake_is_removed_and_brought_back(
     pmo: Pmo, few_articles: Path, tmp_path: Path
 ) -> None:

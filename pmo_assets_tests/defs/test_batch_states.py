@@ -149,6 +149,7 @@ def made(
             instance.report_runless_asset_event(event)
 
 
+@pytest.mark.slow  # many partitions
 @pytest.mark.parametrize("by_older_version", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_instance_is_asked_as_often_for_many_batches_as_for_few(tmp_path: Path, by_older_version: bool) -> None:
     settings = settings_below(tmp_path)

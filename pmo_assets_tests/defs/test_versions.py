@@ -139,25 +139,6 @@ def test_a_changed_constant_makes_stale_exactly_what_depends_on_it(
     assert changed(before, versions_of(copy)) == stale
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [
-        (0, 1, 2, 4),
-        pytest.param((3, 6, 7, 8, 9), marks=pytest.mark.slow),
-        pytest.param((5, 10), marks=pytest.mark.slow),
-    ],
-)
-def test_changed_constants_make_stale_exactly_what_depends_on_them(
-    versions_of: VersionsOf, copy: Path, before: dict[str, str], numbers: tuple[int, ...]
-) -> None:
-    """Several at once, no asset of which depends on two."""
-    stale = [asset for number in numbers for asset in CHANGES[number][3]]
-    assert len(stale) == len({*stale})
-    for number in numbers:
-        replaced(copy, *CHANGES[number][:3])
-    assert changed(before, versions_of(copy)) == {*stale}
-
-
 @pytest.mark.slow  # the code location is loaded anew
 def test_a_changed_data_file_makes_stale_what_reads_it(
     versions_of: VersionsOf, copy: Path, before: dict[str, str]
