@@ -46,10 +46,15 @@ def test_everything_lies_in_the_figure_and_images_and_identifiers_in_a_panel(see
 @examples(60)
 @given(SEEDS)
 def test_images_do_not_overlap_each_other(seed: int) -> None:
-    boxes = [i.box for i in synthetic_figure(seed, POOL, ()).images]
+    """But for one line of pixels, where a grid has no gaps and its pictures are rounded to pixels."""
+    figure = synthetic_figure(seed, POOL, ())
+    tall, wide = figure.pixels.shape[:2]
+    boxes = [i.box for i in figure.images]
     for i, a in enumerate(boxes):
         for b in boxes[i + 1 :]:
-            assert area(intersection(a, b)) <= 0.02 * min(area(a), area(b))
+            left, top, right, bottom = shared = intersection(a, b)
+            is_line = min((right - left) * wide, (bottom - top) * tall) < 1.01
+            assert is_line or area(shared) <= 0.02 * min(area(a), area(b))
 
 
 @examples(20)
