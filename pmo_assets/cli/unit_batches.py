@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.markup import escape
@@ -59,10 +60,18 @@ def add_videos(settings: Settings, place: str, size: int | None) -> None:
 
 
 def other_units() -> tuple[Unit, ...]:
-    """Return the units whose batches are not articles'."""
+    """Return the units whose batches are not articles', as they were kept when this code was loaded before."""
+    from pmo_assets.defs.package_cache import of_this_code
+
+    kept = of_this_code("units of batches", _declared_units)
+    units = (Unit(**{**fields, "rows": tuple(map(tuple, fields["rows"]))}) for fields in kept)
+    return tuple(unit for unit in units if unit != ARTICLE)
+
+
+def _declared_units() -> list[dict[str, Any]]:
     from pmo_assets.pipeline.graph import declared_units
 
-    return tuple(unit for unit in declared_units() if unit != ARTICLE)
+    return [asdict(unit) for unit in declared_units()]
 
 
 def other_batches(settings: Settings) -> dict[str, Unit]:
@@ -113,15 +122,15 @@ def restore_others(settings: Settings, batches: Sequence[str]) -> list[str]:
 
 def unit_states(settings: Settings) -> list[list[str]]:
     """Return a line for each batch of other units: its key, what it holds, and what is to be made next."""
-    from pmo_assets.definitions import build_defs
+    batches = other_batches(settings)
+    if not batches:
+        return []
+    from pmo_assets.definitions import build_defs  # takes seconds
     from pmo_assets.defs.batch_states import stale_assets
     from pmo_assets.defs.instance import open_instance_to_read
     from pmo_assets.storage.manifests import Manifests
     from pmo_assets.storage.tables import Tables
 
-    batches = other_batches(settings)
-    if not batches:
-        return []
     root, defs = data_root_of(settings), build_defs(settings)
     sizes = {key: size for unit in other_units() for key, size in Manifests(root, unit).sizes().items()}
     lines = []

@@ -116,7 +116,8 @@ CHANGES: list[tuple[str, str, str, set[str]]] = [
         {"article_batch", "pmc_batches", *RELEASE, *JUDGED},  # which articles count is said by the manifests
     ),
     ("pipeline/captions/cascade.py", "if cascade.reader is None:", "if not cascade.reader:", {"subcaptions"}),
-    ("sources/source_files.py", '"O_NOCTTY", 0)', '"O_NOCTTY", 1)', {"article_packages"}),
+    ("sources/source_files.py", '"O_NOCTTY", 0)', '"O_NOCTTY", 1)',
+     {"article_packages", "video_episodes", "video_words"}),
     (
         "tables/quality.py", "caption_similarity = dy.Float64(min=0", "caption_similarity = dy.Float64(min=0.0",
         {"figure_quality"},

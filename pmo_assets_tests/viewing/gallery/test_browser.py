@@ -332,6 +332,7 @@ def test_marks_and_regions_are_shown_when_asked_for_and_light_each_other(opened:
     assert page.locator(".stage .mark.circle ellipse").count() == 2
     assert page.locator(".tag.number").all_inner_texts() == ["1", "2"]
     page.locator(".told summary").click()
+    page.locator(".phrase").nth(2).wait_for()
     assert page.locator(".phrase").all_inner_texts() == [
         "1drusen (white arrow)", "2fluid (red circle)", "1white arrow marks drusen",
     ]  # fmt: skip
