@@ -54,10 +54,10 @@ dev: $(STAMP) ## Open the Dagster UI at http://127.0.0.1:3000
 # Tests start processes by the hundred: these would compile the package, and Dagster, each time anew.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
-test: $(STAMP) ## Run the tests, in parallel: about six minutes on two cores
+test: $(STAMP) ## Run the tests, in parallel: about seven minutes on two cores
 	$(BIN)/python -m pytest $(PYTEST)
 
-test-all: test test-slow ## The same, then the slow ones, and what Hypothesis finds with many examples: a quarter of an hour
+test-all: test test-slow ## The same, then the slow ones, and what Hypothesis finds with many examples: half an hour
 
 test-slow: $(STAMP) ## Run only what test-all adds
 	$(BIN)/python -m pytest $(PYTEST) --hypothesis-profile=thorough -m '(slow or hypothesis) and not ($(ELSEWHERE))'
