@@ -21,10 +21,12 @@ from pmo_assets.pipeline.videos.video import (
     listen,
     load_for_speech,
     load_for_videos,
+    rounded,
+    shown,
     watch,
 )
 from pmo_assets.pipeline.videos.words import Word, joined, words_within
-from pmo_assets.records.geometry import Box, as_box, normalise, union_box
+from pmo_assets.records.geometry import as_box, normalise, union_box
 from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.records.videos import OpensVideos
@@ -34,9 +36,6 @@ ALIKE: Final = 32
 
 DIGITS: Final = 3
 """Decimal places of seconds."""
-
-BOX_DIGITS: Final = 6
-"""Decimal places of boxes."""
 
 
 def select_video(listing: Row, specialty: Specialty) -> StepOutput:
@@ -106,28 +105,13 @@ def _episode_row(
         "keyframe": None if episode.keyframe is None else round(episode.keyframe, DIGITS),
         "frame_width": episode.size[0],
         "frame_height": episode.size[1],
-        "images": [
-            {
-                "box": _rounded(image.box),
-                "image_type": image.image_type,
-                "modality": image.modality,
-                "score": round(image.score, 4),
-                "kept": image in episode.kept,
-            }
-            for image in episode.images
-        ],
-        "masked": [_rounded(box) for box in episode.masked],
-        "print": [text.text for text in episode.print],
+        **shown(episode),
         "picture_width": picture and picture.width,
         "picture_height": picture and picture.height,
         "picture_sha256": sha256,
         "perceptual_hash": own_hash,
         "has_sound": has_sound,
     }
-
-
-def _rounded(box: Box) -> list[float]:
-    return [round(float(value), BOX_DIGITS) for value in box]
 
 
 def load_to_hear(video_options: VideoOptions) -> None:
@@ -233,7 +217,7 @@ def _in_picture(images: Sequence[Mapping[str, Any]]) -> list[Row]:
     around = union_box([as_box(image["box"]) for image in kept])
     return [
         {
-            "box": _rounded(normalise(as_box(image["box"]), around)),
+            "box": rounded(normalise(as_box(image["box"]), around)),
             **{name: image[name] for name in ("image_type", "modality", "score")},
         }
         for image in kept

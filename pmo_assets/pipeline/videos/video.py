@@ -305,9 +305,20 @@ def _as_json(episode: SeenEpisode, words: Sequence[Word]) -> dict[str, Any]:
             }
             for word in said
         ],
+        **shown(episode),
+        "reason": _reason(episode, said),
+    }
+
+
+def shown(episode: SeenEpisode) -> dict[str, Any]:
+    """Return what an episode's keyframe shows as `pmo video` and the table `video_episodes` say it.
+
+    "images" with normalised boxes, "masked" boxes, and "print", the lines that were read and are not masked.
+    """
+    return {
         "images": [
             {
-                "box": _rounded(image.box),
+                "box": rounded(image.box),
                 "image_type": image.image_type,
                 "modality": image.modality,
                 "score": round(image.score, 4),
@@ -315,9 +326,8 @@ def _as_json(episode: SeenEpisode, words: Sequence[Word]) -> dict[str, Any]:
             }
             for image in episode.images
         ],
-        "masked": [_rounded(box) for box in episode.masked],
+        "masked": [rounded(box) for box in episode.masked],
         "print": [text.text for text in episode.print],
-        "reason": _reason(episode, said),
     }
 
 
@@ -330,5 +340,6 @@ def _reason(episode: SeenEpisode, said: Sequence[Word]) -> str | None:
     return None if said else "nothing is said"
 
 
-def _rounded(box: Box) -> list[float]:
-    return [round(float(value), 5) for value in box]
+def rounded(box: Box) -> list[float]:
+    """Return a normalised box as tables and files hold it, to a millionth."""
+    return [round(float(value), 6) for value in box]

@@ -18,10 +18,9 @@ from typing import Any, Final, Literal, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.stores import StorageError
-from pmo_assets.release.hub.sums import SUMS_FILE, refuse_damaged
+from pmo_assets.release.hub.exports import shards_to_export
 from pmo_assets.release.hub.webdataset import picture_extension
 from pmo_assets.system.aside import folder_aside
 
@@ -240,24 +239,10 @@ def write_detections(
         StorageError: if there is no such split or form, no figures have pictures, the target is there already, or a
             file cannot be read or written.
     """
-    if form not in DETECTION_FORMS:
-        raise StorageError(f"there is no form {form}: {', '.join(DETECTION_FORMS)}")
-    if target.exists():
-        raise StorageError(f"{target} is there already: take it away, or name another folder")
-    there = [split for split in SPLITS if list((folder / "data" / "figures").glob(f"{split}-*.parquet"))]
-    if not there:
-        raise StorageError(f"{folder} has no data/figures/*.parquet: is it a release's folder?")
-    if missing := [split for split in splits if split not in there]:
-        raise StorageError(f"{folder} has no split {', '.join(missing)}: it has {', '.join(there)}")
-    if (folder / SUMS_FILE).exists():  # a download of some shards may lack it
-        refuse_damaged(folder, lambda *_: None)
+    wanted = shards_to_export(folder, "figures", splits, target, form, DETECTION_FORMS)
     try:
         with folder_aside(target) as partial:
-            written = [
-                _write_split(folder, partial / split, target / split, split, form, tell)
-                for split in there
-                if not splits or split in splits
-            ]
+            written = [_write_split(folder, partial / split, target / split, split, form, tell) for split in wanted]
             if not any(item.figures for item in written):
                 raise StorageError(
                     f"no figure of {folder} has a picture: their licences withhold them, or the release was made "

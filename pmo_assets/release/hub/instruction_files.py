@@ -16,11 +16,10 @@ from typing import Any, Final, Literal, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.geometry import as_box
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.deidentification import CleanPicture, Masker
-from pmo_assets.release.hub.sums import SUMS_FILE, refuse_damaged
+from pmo_assets.release.hub.exports import shards_to_export
 from pmo_assets.release.hub.webdataset import picture_extension
 from pmo_assets.system.aside import folder_aside
 
@@ -140,18 +139,7 @@ def write_instructions(
         StorageError: if there is no such split, no instructions, the target is there already, or a file cannot be read
             or written.
     """
-    if form not in INSTRUCTION_FORMS:
-        raise StorageError(f"there is no form {form}: {', '.join(INSTRUCTION_FORMS)}")
-    if target.exists():
-        raise StorageError(f"{target} is there already: take it away, or name another folder")
-    shards = {split: sorted((folder / "data" / "instructions").glob(f"{split}-*.parquet")) for split in SPLITS}
-    there = [split for split, paths in shards.items() if paths]
-    if not there:
-        raise StorageError(f"{folder} has no data/instructions/*.parquet: is it a release's folder, from after them?")
-    if missing := [split for split in splits if split not in there]:
-        raise StorageError(f"{folder} has no split {', '.join(missing)}: it has {', '.join(there)}")
-    if (folder / SUMS_FILE).exists():  # a download of some shards may lack it
-        refuse_damaged(folder, lambda *_: None)
+    wanted = shards_to_export(folder, "instructions", splits, target, form, INSTRUCTION_FORMS)
     try:
         with folder_aside(target) as partial:
             (partial / PICTURES).mkdir()
@@ -159,9 +147,8 @@ def write_instructions(
             for name in RECIPES if form == "messages" else ():
                 (partial / name).write_bytes((recipes / name).read_bytes())
             return [
-                _write_split(folder, shards[split], partial, target, split, form, frozenset(kinds), masker, tell)
-                for split in (splits or there)
-                if split in SPLITS
+                _write_split(folder, paths, partial, target, split, form, frozenset(kinds), masker, tell)
+                for split, paths in wanted.items()
             ]
     except (OSError, pa.ArrowException) as error:
         raise StorageError(f"{target} cannot be written from {folder}: {error}") from error
