@@ -115,7 +115,7 @@ SIZES = st.integers(20, 997)
 def inside(draw: st.DrawFn, frame: Box) -> Box:
     """A box in a frame; as long numbers as floats are, but no two that differ by less than what is told apart."""
     wide, tall = frame[2] - frame[0], frame[3] - frame[1]
-    near, far = draw(st.tuples(st.integers(0, 870), st.integers(0, 870))), draw(st.tuples(SIZES, HUNDREDTHS))
+    near, far = draw(st.tuples(st.integers(0, 870), st.integers(0, 870))), draw(st.tuples(SIZES, SIZES))
     left, top = (start / 997 for start in near)
     right, bottom = (min((start + size) / 997, 1) for start, size in zip(near, far, strict=True))
     return (

@@ -46,6 +46,7 @@ def found_in(article: TypesetArticle) -> FoundFigures:
     )
 
 
+@pytest.mark.slow
 def test_the_pdf_of_another_article_rejects_the_package_before_anything_is_extracted() -> None:
     found = found_in(dataclasses.replace(retina(), pdf=heart().pdf))
     assert found.figures is None

@@ -113,6 +113,7 @@ CHANGES: dict[str, Callable[[Tables], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_stated_since_takes_effect(once: Once, change: str) -> None:
     process(once.tables, "0001-a", {1: {"title": TITLE}, 2: {"title": TITLE}})

@@ -287,6 +287,7 @@ def test_the_command_serves_until_it_is_ended(tmp_path: Path, number: signal.Sig
         process.wait()
 
 
+@pytest.mark.slow
 def test_a_taken_port_is_said(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
