@@ -265,6 +265,7 @@ def _started(process: subprocess.Popen[str]) -> str:
     return found.group(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_the_command_serves_until_it_is_ended(tmp_path: Path, number: signal.Signals) -> None:
     fill(DataRoot(str(tmp_path)))
