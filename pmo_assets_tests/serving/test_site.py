@@ -266,7 +266,7 @@ def _started(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_ended(tmp_path: Path, number: signal.Signals) -> None:
     fill(DataRoot(str(tmp_path)))
     environment = {**os.environ, "PMO_DATA_ROOT": str(tmp_path)}
