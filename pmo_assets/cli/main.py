@@ -15,6 +15,7 @@ from rich.markup import escape
 from pmo_assets import __version__
 from pmo_assets.cli.annotate import annotate_app
 from pmo_assets.cli.article import article
+from pmo_assets.cli.articles import articles_app
 from pmo_assets.cli.batches import batches_app
 from pmo_assets.cli.captions import captions_app
 from pmo_assets.cli.clean import clean
@@ -74,6 +75,7 @@ app.command(rich_help_panel=_START)(dev)
 app.command(rich_help_panel=_START)(doctor)
 app.command(rich_help_panel=_WAY)(refresh)
 app.add_typer(batches_app, name="batches", rich_help_panel=_WAY)
+app.add_typer(articles_app, name="articles", rich_help_panel=_WAY)
 app.command(rich_help_panel=_WAY)(run)
 app.command(rich_help_panel=_WAY)(report)
 app.add_typer(release_app, name="release", rich_help_panel=_WAY)

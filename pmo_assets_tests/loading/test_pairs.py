@@ -19,6 +19,7 @@ from pmo_assets_tests.loading.small_release import write_release, write_sums
 from pmo_assets_tests.release.finished import FIGURE_SIDES, PANEL_SIDES, finish, make, pixels_of
 
 
+@pytest.mark.slow
 def test_pairs_are_rows_with_text_and_picture(release: Release, written: Written) -> None:
     assert len(release.pairs) == len(written.rows["pairs"])
     for pair, row in zip(release.pairs, written.rows["pairs"], strict=True):
@@ -84,6 +85,7 @@ def test_shuffled_pairs_are_the_same_pairs_and_leave_few_pictures_behind(
     assert len(pickle.loads(pickle.dumps(mixed))) == len(pairs)
 
 
+@pytest.mark.slow
 def test_the_pairs_of_a_release_as_it_is_made(tmp_path: Path) -> None:
     tables = Tables(DataRoot(str(tmp_path)))
     finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-ND"}, 4: {}}, panels=2)

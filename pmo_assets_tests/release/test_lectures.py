@@ -122,6 +122,7 @@ def test_without_videos_there_are_none(videos: Videos) -> None:
     assert (videos.released().rows.is_empty(), videos.released().withheld) == (True, 1)
 
 
+@pytest.mark.slow
 def test_a_release_carries_them_with_their_pictures_and_nothing_of_what_is_closed(videos: Videos) -> None:
     finish(videos.tables, "0001-a", {3: {}})
     batch = videos.add(pair(1, 0, 0), pair(1, 4, FAR, "fovea"), pair(2, 0, 1, "closed words", code=None))
