@@ -36,6 +36,7 @@ from pmo_assets.pipeline.dataset.pair_rows import FROM_FIGURES, FROM_PANELS, FRO
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.stores import Picture, StorageError
+from pmo_assets.records.videos import KEYFRAMES
 from pmo_assets.release.facts import SURE
 from pmo_assets.release.lectures import Lectures, rows_of_videos
 from pmo_assets.release.row_index import row_digests
@@ -405,7 +406,7 @@ def _write_instructions(
 def _write_lectures(writers: _Writers, data_root: DataRoot, lectures: Lectures, counts: ReleaseCounts) -> None:
     for batch, video_id, split, rows in rows_of_videos(lectures):
         keys = [str(number) for number in rows["episode"]]
-        found = _pictures(ParquetPixels(data_root, "keyframes", batch).read(video_id), keys, batch, "keyframes")
+        found = _pictures(ParquetPixels(data_root, KEYFRAMES, batch).read(video_id), keys, batch, KEYFRAMES)
         encoded = [picture.png for picture in found]
         shown = Pictures(rows["pair_id"].to_list(), encoded, [len(png) for png in encoded])
         writers.configs["videos", split].add(_arrow(rows.drop("batch", "episode", "picture_sha256")), shown)

@@ -17,9 +17,11 @@ from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.records.units import VIDEO
 from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.release.gallery_pages import gallery_lectures
 from pmo_assets.release.keys import HUB
 from pmo_assets.release.lectures import Lectures, release_lectures
 from pmo_assets.release.pair_checks import pair_faults
+from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.pixels import ParquetPixels
@@ -173,3 +175,13 @@ def test_a_release_of_lectures_alone_works(videos: Videos) -> None:
     opened = load(videos.root.root, verify=True)
     assert (len(opened.panels), sorted(pair.text for pair in opened.pairs)) == (0, ["drusen", "fovea"])
     assert [pair.pixels().max() for pair in opened.pairs.filter(text="fovea")] == [80]
+
+
+def test_the_gallery_shows_what_goes_out_with_its_place_and_nothing_of_what_is_closed(videos: Videos) -> None:
+    batch = videos.add(pair(1, 2, 0), pair(2, 0, FAR, "closed words", code=None))
+    pictures = ParquetPixels(videos.root, "keyframes", batch)
+    for number in (1, 2):
+        pictures.write(number, [Picture("2", 4, 3, png_bytes(np.full((3, 4, 3), number, np.uint8)))])
+    (shown,) = gallery_lectures(videos.root, videos.tables, ReleaseOptions())
+    assert (shown.video, shown.text, shown.license, shown.attribution) == ("1.mp4", "drusen", "CC BY", "Eyes")
+    assert shown.picture == png_bytes(np.full((3, 4, 3), 1, np.uint8))
