@@ -72,7 +72,7 @@ def train(
         if rank == 0:
             for note in (
                 *learn.left_out,
-                f"{counted(len(learn), 'unit')} of {counted(len(learn.articles()), 'article')}",
+                f"{counted(len(learn), 'unit')} of {counted(len(learn.sources()), 'source')}",
             ):
                 messages.print(note, highlight=False, markup=False)
         options = RunOptions(own_device, at_once, cache, save_every=save_every)
@@ -183,7 +183,8 @@ def embed(
     places: Places,
     out: Annotated[Path, typer.Option("--out", help="Parquet file to write.", metavar="OUT.parquet")],
     level: Annotated[
-        list[str] | None, typer.Option("--level", help="figure, panel or region; may be repeated; all by default.")
+        list[str] | None,
+        typer.Option("--level", help="figure, panel, region or video; may be repeated; all by default."),
     ] = None,
     split: Annotated[Split | None, typer.Option("--split", help="One split; all by default.")] = None,
     device: Annotated[Device, typer.Option("--device", help="Where the encoder is computed.")] = "cpu",

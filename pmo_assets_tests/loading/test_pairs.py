@@ -37,6 +37,21 @@ def test_pairs_are_rows_with_text_and_picture(release: Release, written: Written
             assert np.array_equal(pair.pixels(), whole.pixels())
 
 
+def test_pairs_of_lectures_lead_to_their_pictures_and_to_no_article(tmp_path: Path) -> None:
+    rows = write_release(tmp_path, articles=5, lectures=5)
+    opened = load(tmp_path)
+    pairs = opened.pairs.filter(level="video")
+    assert [pair.pair_id for pair in pairs] == [row["pair_id"] for row in rows["videos"]]
+    for pair, video in zip(pairs, opened.videos, strict=True):
+        assert (pair.text, pair.video_id, pair.split) == (video.text, video.video_id, video.split)
+        assert np.array_equal(pair.pixels(), video.pixels())
+        assert pair.panel is None
+        with pytest.raises(ReleaseError, match="no article"):
+            _ = pair.article
+    mixed = list(opened.pairs.shuffled(seed=3))
+    assert {pair.pair_id: pair.picture() for pair in mixed} == {pair.pair_id: pair.picture() for pair in opened.pairs}
+
+
 def test_pairs_are_chosen_by_level_kind_and_split(release: Release) -> None:
     found = release.pairs.filter(level=["panel", "region"], text_kind="subcaption", split="train")
     assert len(found) > 3

@@ -32,6 +32,7 @@ def test_counts_are_those_of_the_files_in_manifest_card_and_report(tmp_path: Pat
         "figure": pairs["figure_id"].n_unique(),
         "panel": pairs["panel_id"].drop_nulls().n_unique(),
         "region": pairs["region_id"].drop_nulls().n_unique(),
+        "video": 0,
     }
     assert paired["figure"] == 4
     found = PairCounts.of(release.manifest.counts)
