@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.figures.matching import MAX_HASH_DISTANCE, match_figures, package_picture
+from pmo_assets.pipeline.figures.matching import MAX_HASH_DISTANCE, caption_distance, match_figures, package_picture
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PageBox, PdfFigure
 from pmo_assets_tests.pipeline.figures.typesetting import caption_text, jpeg, package_figure, photograph
@@ -163,3 +163,9 @@ def test_the_xmls_caption_of_a_figure_that_its_picture_found_is_no_printed_capti
         figure = replace(found, picture_correlation=agreement)
         (match,) = match_figures([figure], {}, PACKAGE[:1], {})
         assert match.accepted is accepted
+
+
+def test_a_caption_that_only_one_side_has_is_as_far_as_can_be() -> None:
+    assert caption_distance("Fundus photograph.", "fundus photograph") == 0
+    assert caption_distance("", "Fundus photograph.") == caption_distance("…", "OCT") == 1
+    assert caption_distance("", "–") is None
