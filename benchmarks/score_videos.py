@@ -1,7 +1,7 @@
 """Score what `pmo video` finds in drawn lectures: episodes, keyframes, images, words, what is masked, speed, memory.
 
-    python benchmarks/score_videos.py [--first 0] [--videos 10] [--threads 1] [--curve] [--speech] [--long MINUTES [--captions]]
-        [--list]
+    python benchmarks/score_videos.py [--first 0] [--videos 10] [--threads 1] [--curve] [--speech] [--list]
+        [--long MINUTES [--captions]]
 
 Needs the extra `video` and eSpeak NG, which speaks. Lectures 0 to 9 are for development, from 10 on they are held out.
 Of each: boundaries between slides (found within a second), whether a keyframe shows the retina, boxes of retinal
@@ -12,8 +12,8 @@ times faster than they play the videos are read (networks loaded before).
 * `--speech`: word error rate of whole lectures besides, for each voice: without and with the vocabulary as a prompt, as
   `pmo video` takes it (without where a prompt loses or repeats words), and with misheard words corrected.
 * `--long`: seconds, memory at each tenth, and peak memory, of a video of so many minutes and of one of a tenth of them
-  (the first lecture repeated, packets copied), each in a process of its own. With `--captions` a WebVTT file lies beside
-  it, so that nothing is recognised.
+  (the first lecture repeated, packets copied), each in a process of its own. With `--captions` words lie beside
+  it, and no speech is recognised.
 """
 
 from __future__ import annotations
@@ -249,11 +249,10 @@ def main() -> None:
                 out = folder / f"long{minutes}{path.suffix}"
                 repeated(path, out, max(1, round(minutes * 60 / truth.seconds)))
                 if arguments.captions:
-                    said = "".join(
-                        f"{n // 60:02}:{n % 60:02}:10.000 --> {n // 60:02}:{n % 60:02}:50.000\nThe fovea.\n\n"
-                        for n in range(minutes)
+                    said = (
+                        f"{n // 60:02}:{n % 60:02}:10.000 --> {n // 60:02}:{n % 60:02}:50.000" for n in range(minutes)
                     )
-                    out.with_suffix(".vtt").write_text(f"WEBVTT\n\n{said}")
+                    out.with_suffix(".vtt").write_text("WEBVTT\n\n" + "".join(f"{at}\nFovea.\n\n" for at in said))
                 subprocess.run(
                     [sys.executable, __file__, "--read", out, "--threads", str(arguments.threads)], check=True
                 )
