@@ -326,7 +326,7 @@ def _laid(
 
 def _samples(container: Any) -> Iterator[tuple[float, NDArray[np.float32]]]:
     """Yield (seconds, samples) of the first sound stream, in order."""
-    if not container.streams.audio:
+    if not container.streams.audio or container.streams.audio[0].codec_context is None:  # none, or in no known codec
         return
     av, stream = pyav(), container.streams.audio[0]
     stream.codec_context.thread_count = 1

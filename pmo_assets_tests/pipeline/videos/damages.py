@@ -76,3 +76,11 @@ DAMAGES: Final[dict[str, Damage]] = {
     "ten times its head": lambda data: data[:2048] * 10 + data[2048:],
 }
 """Each takes the bytes of an MP4 or WebM file."""
+
+KINDS: Final = [
+    (suffix, damage)
+    for suffix in (".mp4", ".webm")
+    for damage in DAMAGES
+    if suffix == ".mp4" or damage not in ("times that go back", "samples of 2 GB", "four billion samples")
+]
+"""Endings of files and what is done to them; WebM has no tables of samples."""

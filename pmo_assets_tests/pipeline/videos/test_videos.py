@@ -17,7 +17,7 @@ import pytest
 
 from pmo_assets.cli.console import write_json
 from pmo_assets.pipeline.videos.containers import NoPicture, NotAFile, UnreadableVideo, opened
-from pmo_assets.pipeline.videos.frames import Watched, sampled_frames
+from pmo_assets.pipeline.videos.frames import LONGEST_GAP, Watched, sampled_frames
 from pmo_assets.pipeline.videos.speech import RATE, merged_spans, sound_of
 from pmo_assets.pipeline.videos.video import VideoOptions, captions_of, load_for_videos, read_video
 from pmo_assets.pipeline.videos.video_file import people_of, video_output
@@ -28,7 +28,7 @@ from pmo_assets.records.stores import SystemicError
 from pmo_assets.records.videos import UnreadableVideoMetadata
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.workers.pool import WorkerPool
-from pmo_assets_tests.pipeline.videos.damages import DAMAGES
+from pmo_assets_tests.pipeline.videos.damages import DAMAGES, KINDS
 from pmo_assets_tests.samples.lectures import Lecture, LectureTruth, Slide, repeated, typeset_lecture
 
 Written = tuple[Path, LectureTruth]
@@ -217,8 +217,7 @@ def test_few_frames_are_held_however_long_a_video_is(silent_lecture: Written, tm
     assert seconds == sorted(seconds)
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("suffix", [".mp4", ".webm"])
+@pytest.mark.parametrize(("suffix", "damage"), KINDS)
 def test_a_damaged_file_is_rejected_or_read_as_far_as_it_goes(
     damage: str, suffix: str, small_videos: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -227,7 +226,7 @@ def test_a_damaged_file_is_rejected_or_read_as_far_as_it_goes(
     watched = Watched()
     with contextlib.suppress(ArticleError):
         assert list(sampled_frames(path, watched, most_hours=4))
-    assert watched.seconds < 60
+    assert watched.seconds <= LONGEST_GAP
     with contextlib.suppress(ArticleError):
         assert sum(samples.size for _, samples in sound_of(path, [(0.0, 30.0)])) <= 30 * RATE
 
@@ -244,15 +243,14 @@ def test_a_gigabyte_of_zeros_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_no_damage_ends_a_worker(small_videos: dict[str, bytes], tmp_path: Path) -> None:
     paths = []
-    for suffix, content in small_videos.items():
-        for number, damage in enumerate(DAMAGES.values()):
-            paths.append(tmp_path / f"{number}{suffix}")
-            paths[-1].write_bytes(damage(content))
+    for number, (suffix, damage) in enumerate(KINDS):
+        paths.append(tmp_path / f"{number}{suffix}")
+        paths[-1].write_bytes(DAMAGES[damage](small_videos[suffix]))
     options = VideoOptions()
     with WorkerPool(1, timeout=120, memory_mb=4096) as pool:
         work = list(enumerate((path, options) for path in paths))
         found = pool.map_units("video", video_output, work, partial(load_for_videos, options))
-    assert len(found) == len(paths) >= 60
+    assert len(found) == len(paths) > 50
     rejected = {
         path.name: item.error_class for path, output in zip(paths, found, strict=True) for item in output.rejections
     }
