@@ -364,18 +364,19 @@ class Settings(BaseSettings):
     annotations: str | None = _option(
         None,
         "What people annotated: folder of annotation files (JSON) or a pattern such as `truth/*.json`. The quality "
-        "assets measure on them; `reviewed_panels`, `marks` and `regions` apply them.",
+        "assets measure on them; `reviewed_panels`, `marks`, `regions` and `verdicts` apply them.",
         ("annotations",),
-        ("reviewed_panels", "marks", "regions"),
+        ("reviewed_panels", "marks", "regions", "verdicts"),
     )
     apply_annotations: bool = _option(
         True,
-        "What people annotated takes the place of the machine's in `reviewed_panels`, `marks` and `regions`; `false`: "
-        "it is measured on, no more.",
+        "What people annotated takes the place of the machine's in `reviewed_panels`, `marks` and `regions`, and "
+        "what they say of instructions stands in `verdicts`; `false`: it is measured on, no more.",
         noted_by=(
             "reviewed_panels",
             "marks",
             "regions",
+            "verdicts",
         ),  # only batches with annotated articles change (`defs.annotated`)
     )
 
