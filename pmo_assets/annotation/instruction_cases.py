@@ -64,8 +64,8 @@ def instruction_cases(
 ) -> Iterator[FigureCase]:
     """Yield figures with the instructions that an audit judges: random, as many of each stratum as there are.
 
-    Only what every check keeps can be drawn, about panels of the dataset: the rest is in no release. The same tables and
-    seed give the same sample.
+    Only what every check keeps can be drawn, about panels of the dataset: the rest is in no release. The same tables
+    and seed give the same sample.
 
     Args:
         tables: of the data root; batches without verdicts are left out.

@@ -65,8 +65,9 @@ def shown_evidence(evidence: Sequence[Mapping[str, Any]], texts: Sequence[str]) 
     others: list[str] = []
     for piece in evidence:
         place = text_place(piece["mention"])
-        if piece["start"] is None or piece["end"] is None or place >= len(texts):
+        start, end = piece["start"], piece["end"]
+        if start is None or end is None or place >= len(texts) or texts[place][start:end] != piece["text"]:
             others.append(f"{piece['kind']}: {piece['text']}")
         else:
-            spans.setdefault(place, []).append((piece["start"], piece["end"], MARKED))
+            spans.setdefault(place, []).append((start, end, MARKED))
     return ShownEvidence([(text_name(n), marked_parts(texts[n], own)) for n, own in sorted(spans.items())], others)

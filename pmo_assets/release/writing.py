@@ -216,7 +216,7 @@ def write_tables(
         StorageError: if pictures or splits are missing.
     """
     writers = _Writers(data_root, prefix, metadata)
-    surplus = _surplus_of_answers(tables, selection, splits, options)
+    surplus = surplus_of_answers(tables, selection, splits, options)
     counts = ReleaseCounts(instructions_left_out=len(surplus))
     with contextlib.ExitStack() as stack:
         stack.callback(writers.abandon)
@@ -413,7 +413,7 @@ def _write_lectures(writers: _Writers, data_root: DataRoot, lectures: Lectures, 
     counts.lectures_withheld = lectures.withheld
 
 
-def _surplus_of_answers(
+def surplus_of_answers(
     tables: Tables, selection: Selection, splits: pl.DataFrame, options: ReleaseOptions
 ) -> frozenset[str]:
     """Return the yes/no instructions that balance leaves out, of all batches together."""

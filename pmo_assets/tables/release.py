@@ -272,7 +272,7 @@ def holdings() -> Mapping[str, Holding]:
 _ADDRESS_WORDS: Final = frozenset(
     (
         "type", "mark", "licence", "assembly", "split", "journal", "article", "q", "sort", "year", "confidence",
-        "caption", "page", "figure",
+        "caption", "page", "figure", "instructions",
     )
 )  # fmt: skip
 """Words that the gallery's address has already: no column with a filter may be called like one."""
