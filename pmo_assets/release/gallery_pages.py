@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import polars as pl
@@ -19,6 +20,8 @@ from pmo_assets.records.geometry import as_box
 from pmo_assets.records.instructions import INSTRUCTION_KINDS
 from pmo_assets.records.marked_words import shown_evidence
 from pmo_assets.records.step_output import Row
+from pmo_assets.release.deidentification import Masked
+from pmo_assets.release.masking import without_people
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_rows, surplus_of_answers
 from pmo_assets.storage.data_root import DataRoot
@@ -156,6 +159,7 @@ def gallery_figures(
     splits: Mapping[int, str],
     *,
     private: bool = False,
+    masked: Mapping[tuple[int, str], Sequence[Masked]] = MappingProxyType({}),
 ) -> Iterator[GalleryFigure]:
     """Yield every figure of the release with its panels, those of an article in a row.
 
@@ -166,6 +170,7 @@ def gallery_figures(
         options: the rows, pictures and texts that the release takes.
         splits: of the articles, by number.
         private: also pictures and words that licences do not let anyone pass on.
+        masked: what of figures is black, by article and image_cluster_id.
     """
     shown = list(filters())
     table = pl.DataFrame(list(splits.items()), schema={"article_id": pl.Int64, "split": pl.String}, orient="row")
@@ -202,7 +207,7 @@ def gallery_figures(
                 commercial_use=first["commercial_use"],
                 attribution=" | ".join(filter(None, (first["attribution"], first["rights_statement"]))),
                 is_multi_page=figure["is_multi_page"],
-                image=picture.png if picture is not None else b"",
+                image=b"" if picture is None else without_people(picture.png, masked.get((article_id, cluster), ())),
                 width=figure["width"],
                 height=figure["height"],
                 panels=tuple(
@@ -250,6 +255,7 @@ def write_gallery(
     specialty: Specialty,
     folder: str,
     facts: Mapping[str, str],
+    masked: Mapping[tuple[int, str], Sequence[Masked]] = MappingProxyType({}),
 ) -> None:
     """Write the gallery of a release.
 
@@ -262,9 +268,10 @@ def write_gallery(
         specialty: subject of the dataset, for the header.
         folder: below which it is written; nothing is there.
         facts: release and software, for the header (`release.versions.version_facts`).
+        masked: what of figures is black, by article and image_cluster_id.
     """
     write_gallery_folder(
-        gallery_figures(data_root, tables, selection, options, splits),
+        gallery_figures(data_root, tables, selection, options, splits, masked=masked),
         lambda name, content: data_root.write(f"{folder}/{name}", content),
         title=f"{specialty.title} gallery",
         facts=facts,

@@ -348,10 +348,11 @@ class Settings(BaseSettings):
         600.0, "Seconds that one answer of the vision model may take in all (paper: 600).", gt=0, le=_DAY
     )
 
-    mask_people: bool = _option(
-        True,
-        "Pictures of exported instructions and test sets (`pmo release instructions`, `pmo instruct`) have faces and "
-        "printed names, dates and numbers of patients black.",
+    mask_people: Literal["no", "exports", "release"] = _option(
+        "exports",
+        "Faces and printed names, dates and numbers of patients are black in pictures of `exports` (instructions, test "
+        "sets), of the whole `release` (its gallery, too) and exports, or of nothing (`no`).",
+        ("pubmed_ophtha",),
     )
 
     rejected_fail: float = _option(

@@ -302,6 +302,17 @@ class PanelDuplicates(dy.Schema):
     split = _SPLIT
 
 
+class MaskedPictures(dy.Schema):
+    """Pictures of a release of which parts are black, since they showed a face or print that tells who somebody is."""
+
+    article_id = dy.Int64(min=1, description='PMC number without "PMC"')
+    image_cluster_id = dy.String(description="Figure")
+    panel_id = dy.String(nullable=True, description="Panel; null for the figure's picture")
+    boxes = dy.List(dy.List(dy.Float64()), description="What is black, normalised to the picture")
+    what = dy.List(dy.String(), description="What each showed: face, print")
+    share = dy.Float64(min=0, max=1, description="Of the picture's pixels that are black")
+
+
 class ArticleSplits(dy.Schema):
     """The split of every article of a release."""
 
