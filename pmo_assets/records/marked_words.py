@@ -66,7 +66,7 @@ def shown_evidence(evidence: Sequence[Mapping[str, Any]], texts: Sequence[str]) 
     for piece in evidence:
         place = text_place(piece["mention"])
         start, end = piece["start"], piece["end"]
-        if start is None or end is None or place >= len(texts) or texts[place][start:end] != piece["text"]:
+        if start is None or end is None or place >= len(texts):
             others.append(f"{piece['kind']}: {piece['text']}")
         else:
             spans.setdefault(place, []).append((start, end, MARKED))

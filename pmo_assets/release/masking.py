@@ -30,7 +30,11 @@ SEEN_KEY: Final = "selection/people.parquet"
 _IDENTITY: Final = "pmo/identity"
 """Key of its metadata: code and networks that looked."""
 
-_SEEN: Final = pl.Schema({"digest": pl.String, "boxes": pl.List(pl.List(pl.Float64)), "what": pl.List(pl.String)})
+_SEEN: Final[dict[str, pl.DataType]] = {
+    "digest": pl.String(),
+    "boxes": pl.List(pl.List(pl.Float64)),
+    "what": pl.List(pl.String),
+}
 
 
 @dataclass

@@ -60,12 +60,16 @@ def rows(*boxes: Sequence[float]) -> list[dict[str, object]]:
 class Counted:
     """The real reader of print; how often it was asked is counted."""
 
+    name = "counted"
+
     def __init__(self, reader: TextReader) -> None:
         self.reader, self.asked = reader, 0
 
-    def __call__(self, pictures: Sequence[Pixels]) -> list[list[ReadText]]:
+    def __call__(
+        self, pictures: Sequence[Pixels], *, one_line: bool = False, longest: int | None = None
+    ) -> list[tuple[ReadText, ...]]:
         self.asked += len(pictures)
-        return self.reader(pictures)
+        return self.reader(pictures, one_line=one_line, longest=longest)
 
     def load(self) -> None:
         self.reader.load()

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pmo_assets.models.chat import ChatEndpoint
+from pmo_assets.models.chat import ChatEndpoint, KeptAnswers
 from pmo_assets.pipeline.context.steps import find_article_entities
 from pmo_assets.pipeline.instructions import model_cues, model_questions, model_verdicts
 from pmo_assets.pipeline.instructions.checks import is_kept, verdicts
@@ -28,6 +29,7 @@ from pmo_assets.pipeline.prompting.prompts import load_prompt
 from pmo_assets.records.chat import ChatUnavailable
 from pmo_assets.records.instructions import ContextCue, Scene
 from pmo_assets.records.step_output import Row
+from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.instructions import cues_of_row, instruction_of_row, verdicts_of_row
 from pmo_assets.tables.schemas import checked, schema_of
 from pmo_assets_tests.models.chat_server import Handler, Server, chat_server, completion, given_in
@@ -297,6 +299,35 @@ def test_an_honest_model_is_believed_and_named() -> None:
     asked = [body["response_format"]["json_schema"]["name"] for _, body in server.requests]
     assert asked.count("WrittenInstructions") == 1, "nobody asks about a plot"
     assert asked.count("ModelVerdict") == len(tables["instructions"])
+
+
+def test_a_chain_that_was_ended_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
+    answered: list[str] = []
+
+    def told(handler: Handler, body: Json) -> None:
+        answered.append(json.dumps(body, sort_keys=True))
+        Model(copies, honest_questions, keeps)(handler, body)
+
+    def ends(handler: Handler, body: Json) -> None:
+        handler.reply(401, b"{}")
+
+    with chat_server(otherwise=told) as server:
+        server.script += [told, told, told, told, ends]
+        with closing(ChatEndpoint(server.base_url, "scripted", retries=0)) as endpoint:
+            own = InstructionWriter(KeptAnswers(endpoint, DataRoot(str(tmp_path))), concurrency=1)
+            with pytest.raises(ChatUnavailable):
+                chain(own)
+            before, begun = set(answered[:4]), len(answered)  # a fifth may have been on its way, and is lost
+            assert begun in (4, 5), "it ended within the verdicts"
+            tables, counts, _ = chain(own)
+            later = answered[begun:]
+            assert len(later) == len(set(later)) > 0
+            assert not before & set(later), "what was answered is not asked again"
+            assert sum(item.usage.cache_hits for item in counts.values()) >= 4
+            every = len(answered)
+            again, _, _ = chain(own)
+            assert len(answered) == every
+    assert again == tables
 
 
 def test_what_a_person_judged_no_model_is_asked_about() -> None:

@@ -8,17 +8,22 @@ from pmo_assets.annotation.annotations import AnnotatedArticle, FigureReview, In
 from pmo_assets.quality.metrics.agreement import annotation_metrics
 from pmo_assets.quality.metrics.instructions import ALL_WEIGHTED, instruction_audit_metrics
 from pmo_assets.quality.metrics.metric import metric_value
+from pmo_assets.records.instructions import InstructionKind
+from pmo_assets.records.reviews import InstructionVerdict
 
 
-def answer(name: str, verdict: str, kind: str = "what", person: str = "a", at: str = "1", sure: float = 1.0) -> object:
+def answer(
+    name: str, verdict: InstructionVerdict, kind: InstructionKind = "what", person: str = "a", at: str = "1",
+    sure: float = 1.0,
+) -> InstructionAnswer:  # fmt: skip
     review = FigureReview(purpose="audit", decided=(), interface="instructions", annotator=person, at=at)
     return InstructionAnswer(
         image_cluster_id="f1", figure_locations=(Location(page=0, bbox=(0, 0, 1, 1)),), instruction_id=name, kind=kind,
-        confidence=sure, verdict=verdict, review=review,
+        confidence=sure, maker="template", verdict=verdict, reason=None, review=review,
     )  # fmt: skip
 
 
-def article(*answers: object) -> AnnotatedArticle:
+def article(*answers: InstructionAnswer) -> AnnotatedArticle:
     return AnnotatedArticle(article_id="PMC7", figures=(), complete=False, instruction_answers=answers)
 
 
