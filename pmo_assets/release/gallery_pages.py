@@ -20,11 +20,15 @@ from pmo_assets.records.geometry import as_box
 from pmo_assets.records.instructions import INSTRUCTION_KINDS
 from pmo_assets.records.marked_words import shown_evidence
 from pmo_assets.records.step_output import Row
+from pmo_assets.records.units import VIDEO
+from pmo_assets.records.videos import KEYFRAMES
 from pmo_assets.release.deidentification import Masked
+from pmo_assets.release.lectures import release_lectures, rows_of_videos
 from pmo_assets.release.masking import without_people
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_rows, surplus_of_answers
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.system.aside import place_aside, replace_folder
@@ -38,6 +42,7 @@ from pmo_assets.viewing.gallery import (
     GalleryFigure,
     GalleryFilter,
     GalleryInstruction,
+    GalleryLecture,
     GalleryPanel,
     GalleryWritten,
     write_gallery_folder,
@@ -245,6 +250,27 @@ def _kept_by_panel(tables: Tables, batch: str, left_out: Collection[str]) -> dic
     return found
 
 
+def gallery_lectures(data_root: DataRoot, tables: Tables, options: ReleaseOptions) -> Iterator[GalleryLecture]:
+    """Yield every picture of a lecture video that the release passes on, by video and time; of others nothing.
+
+    Args:
+        data_root: root of manifests and pictures.
+        tables: the tables below it.
+        options: the rows that the release takes.
+    """
+    manifests = Manifests(data_root, VIDEO)
+    lectures = release_lectures(data_root, tables, noncommercial=options.noncommercial)
+    for batch, number, _, rows in rows_of_videos(lectures):
+        ((channel, url),) = manifests.manifest(batch).filter(video_id=number).select("channel", "url").rows()
+        pictures = ParquetPixels(data_root, KEYFRAMES, batch).read(number)
+        for row in rows.iter_rows(named=True):
+            yield GalleryLecture(
+                pair_id=row["pair_id"], video=row["video"], channel=channel, url=url, start=row["start"],
+                end=row["end"], keyframe=row["keyframe"], text=row["text"], picture=pictures[str(row["episode"])].png,
+                license=row["license"], license_url=row["license_url"], attribution=row["attribution"],
+            )  # fmt: skip
+
+
 def write_gallery(
     data_root: DataRoot,
     tables: Tables,
@@ -276,6 +302,7 @@ def write_gallery(
         title=f"{specialty.title} gallery",
         facts=facts,
         filters=gallery_filters(),
+        lectures=gallery_lectures(data_root, tables, options),
     )
 
 
@@ -318,6 +345,7 @@ def write_private_gallery(
             title=f"{specialty.title} gallery, private",
             facts=facts,
             filters=gallery_filters(),
+            lectures=gallery_lectures(tables.data_root, tables, options),
             private=True,
         )
         replace_folder(aside, folder)

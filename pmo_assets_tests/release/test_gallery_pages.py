@@ -116,6 +116,7 @@ def test_instructions_are_those_of_the_release_with_their_evidence_and_kinds_are
     assert {len(panel.filtered) for panel in shown.panels} == {len(gallery_filters())}
 
 
+@pytest.mark.slow
 def test_a_private_gallery_shows_what_licences_withhold_and_the_public_one_does_not(tmp_path: Path) -> None:
     tables = Tables(DataRoot(str(tmp_path / "data")))
     finish(tables, "0001-a", {1: {"code": "CC BY-ND"}, 2: {"code": None}}, panels=2)

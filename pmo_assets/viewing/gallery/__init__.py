@@ -8,6 +8,7 @@ Belongs here: what the folder holds. Does not belong here: where figures come fr
 (`viewing/templates/gallery/`, a file per part of the page).
 """
 
+from pmo_assets.viewing.gallery.lectures import GalleryLecture
 from pmo_assets.viewing.gallery.records import (
     GalleryContext,
     GalleryFigure,
@@ -22,6 +23,7 @@ __all__ = [
     "GalleryFigure",
     "GalleryFilter",
     "GalleryInstruction",
+    "GalleryLecture",
     "GalleryPanel",
     "GalleryWritten",
     "write_gallery_folder",
