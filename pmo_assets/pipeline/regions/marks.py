@@ -2,7 +2,8 @@
 
 What a PDF draws over a bitmap is known exactly, so it beats what the network sees at the same place. What of the shapes
 is a mark, and what a frame, a tick or a scale bar, is decided in `detection.structure.vector_marks`. Plots are not
-searched: their arrows, asterisks and circles are symbols of the data.
+searched: their arrows, asterisks and circles are symbols of the data; nor are the pixels of pictures that are mostly
+paper.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pmo_assets.pipeline.detection.structure.vector_marks import (
     LENGTH,
     ON_PICTURE,
     PlacedShape,
+    is_lone,
     placed_shapes,
     surrounds,
 )
@@ -38,6 +40,7 @@ from pmo_assets.records.geometry import (
     covered_fraction,
     crop_box,
     denormalise,
+    expand,
     height,
     iou,
     normalise,
@@ -111,12 +114,14 @@ def image_marks(
             not asked where the image is likelier not marked.
     """
     pixels = crop(view.pixels, image)
-    if min(pixels.shape[:2]) < LEAST_SIDE or is_plot(pixels):
+    if min(pixels.shape[:2]) < LEAST_SIDE:
         return ()
-    placed = placed_shapes(view, image)
+    placed, is_paper = placed_shapes(view, image), is_plot(pixels)
+    if is_paper and not is_lone(placed, view, image):
+        return ()
     drawn = [*vector_marks(view, image, placed), *text_marks(view, image)]
     seen = []
-    if network is not None and marked >= 0.5:
+    if network is not None and marked >= 0.5 and not is_paper:
         seen = pixel_marks(pixels, image, network, calibration or Calibration(1.0, 0.0, 0.0, 0.5), marked)
     marks = fused(drawn, [mark for mark in seen if not _is_known_ink(mark, view, image, placed)])
     marks = labelled(marks, view, image)
@@ -145,8 +150,12 @@ def vector_marks(view: FigureView, image: Box, placed: Sequence[PlacedShape]) ->
         ends = [
             _head_at(shaft.shape, end, [h for h in heads if id(h) not in used], sides) for end in _ways(shaft.shape)
         ]
+        if ends[0] is not None and ends[0] is ends[-1]:  # a shaft hardly longer than its head
+            middle, (first, second) = centre(ends[0].shape.box), _ways(shaft.shape)
+            is_first = _away(first[0], middle, sides) <= _away(second[0], middle, sides)
+            ends = [ends[0] if is_first else None, None if is_first else ends[0]]
         found = [head for head in ends if head is not None]
-        if not found or (len(found) == 2 and found[0] is found[1]):
+        if not found:
             continue
         used |= {id(shaft), *(id(head) for head in found)}
         arrows.append(_joined(shaft.shape, ends, sides))
@@ -453,13 +462,17 @@ def _is_same(seen: Mark, drawn: Mark) -> bool:
 def labelled(marks: Sequence[Mark], view: FigureView, image: Box) -> list[Mark]:
     """Return marks with the letters or numbers that stand beside them; each of these belongs to its nearest mark.
 
-    A panel's identifier in a corner of the image is no label.
+    A panel's identifier in a corner of the image is no label. Labels of what stands beside the image do so, too.
     """
     tall, wide = view.pixels.shape[:2]
     result = list(marks)
+    reached = union_box([image, *(mark.box for mark in marks)])
+    reached = (
+        expand(reached, max((height(text.box) for text in view.texts), default=0.0)) if reached != image else image
+    )
     for text in view.texts:
         name = text.text.strip(" ().,:")
-        if not _LABEL.fullmatch(name) or covered_fraction(text.box, image) < 0.5 or _is_identifier(text, view, image):
+        if not _LABEL.fullmatch(name) or covered_fraction(text.box, reached) < 0.5 or _is_identifier(text, view, image):
             continue
         gaps = [_box_gap(mark.box, text.box, (float(wide), float(tall))) for mark in result]
         nearest = min(range(len(gaps)), key=gaps.__getitem__, default=None)

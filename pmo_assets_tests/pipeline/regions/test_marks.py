@@ -108,8 +108,35 @@ def test_scale_bars_frames_and_plots_are_none() -> None:
     assert image_marks(view(*bars, texts=(length,)), UNIT_BOX) == ()
     assert image_marks(view(shape("rectangle", (0, 0, 1, 1))), UNIT_BOX) == ()
     arrow = shape("arrow", (0.4, 0.4, 0.5, 0.6), (0.5, 0.4), (0.4, 0.6))
-    plot = replace(view(arrow), pixels=np.full((TALL, WIDE, 3), 255, np.uint8))
-    assert image_marks(plot, UNIT_BOX) == ()
+    drawing = [shape("patch", (0.1 * k, 0.2, 0.1 * k + 0.05, 0.9), filled=True) for k in range(9)]
+    paper = np.full((TALL, WIDE, 3), 255, np.uint8)
+    assert image_marks(replace(view(arrow, *drawing), pixels=paper), UNIT_BOX) == ()
+
+
+def test_on_a_picture_of_paper_shapes_are_marks_where_they_stand_alone() -> None:
+    """Scans of activity are mostly white; a chart has axes and their numbers."""
+    paper = np.full((TALL, WIDE, 3), 255, np.uint8)
+    arrow = shape("arrow", (0.4, 0.4, 0.5, 0.6), (0.5, 0.4), (0.4, 0.6))
+    assert [mark.kind for mark in image_marks(replace(view(arrow), pixels=paper), UNIT_BOX)] == ["arrow"]
+    numbers = tuple(EmbeddedText(str(k), (0.1, 0.1 * k, 0.13, 0.1 * k + 0.04), 8.0, False) for k in range(9))
+    assert image_marks(replace(view(arrow, texts=numbers), pixels=paper), UNIT_BOX) == ()
+
+
+def test_an_arrow_beside_a_picture_is_one_mark_of_it_with_its_label() -> None:
+    inside = (0.4, 0.1, 0.9, 0.9)
+    figure = replace(view(), bitmaps=(EmbeddedBitmap(inside, 400, 300),))
+    name = EmbeddedText("B", (0.25, 0.48, 0.27, 0.52), 8.0, False)
+    shaft, tip = line((0.29, 0.5), (0.39, 0.5)), shape("head", (0.37, 0.48, 0.401, 0.52), filled=True)
+    (mark,) = image_marks(replace(figure, shapes=(shaft, tip), texts=(name,)), inside)
+    assert (mark.kind, mark.label) == ("arrow", "B")
+    assert mark.tip == pytest.approx((0.401, 0.5), abs=1e-3)
+
+
+def test_a_shaft_that_is_hardly_longer_than_its_head_is_one_arrow_with_it() -> None:
+    tip = shape("head", (0.48, 0.46, 0.52, 0.54), filled=True)
+    (mark,) = image_marks(view(line((0.47, 0.5), (0.51, 0.5)), tip), UNIT_BOX)
+    assert mark.kind == "arrow"
+    assert mark.direction == pytest.approx(0.0, abs=1.0)
 
 
 @pytest.mark.parametrize(
