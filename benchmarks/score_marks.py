@@ -36,11 +36,22 @@ from pmo_assets.pipeline.detection.fusion.mark_fusion import FusedMarkClassifier
 from pmo_assets.pipeline.detection.structure.marks import is_plot
 from pmo_assets.pipeline.detection.structure.vector_marks import vector_evidence
 from pmo_assets.pipeline.regions.mark_colours import mark_colour
-from pmo_assets.pipeline.regions.marks import image_marks
-from pmo_assets.pipeline.regions.marks_network import Calibration, MarksNetwork, shipped_calibration
+from pmo_assets.pipeline.regions.marks import LEAST_SEEN, image_marks
+from pmo_assets.pipeline.regions.marks_network import LEAST_NONE, Calibration, MarksNetwork, shipped_calibration
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.detections import FigureView
-from pmo_assets.records.geometry import UNIT_BOX, Box, as_box, clip, denormalise, expand, matched_boxes, normalise
+from pmo_assets.records.geometry import (
+    UNIT_BOX,
+    Box,
+    as_box,
+    clip,
+    denormalise,
+    expand,
+    height,
+    matched_boxes,
+    normalise,
+    width,
+)
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.regions import Mark
 from pmo_assets.samples.drawing import Pixels
@@ -207,15 +218,15 @@ def score(name: str, cases: Sequence[Case], network: MarksNetwork | None, calibr
 
 
 def fitted(cases: Sequence[Case], network: MarksNetwork) -> Calibration:
-    """Return what scores are worth by their log odds and those of the status; and the least threshold that is clean.
+    """Return what scores are worth by their log odds, the status and the reader; and the least threshold that is clean.
 
     Args:
         cases: marked and clean.
         network: whose scores are asked.
     """
-    odds, status, right = [], [], []
+    odds, status, none, right = [], [], [], []
     clean = [case for case in cases if not case.marks]
-    clean_scores: list[tuple[float, float]] = []
+    clean_scores: list[tuple[float, float, float]] = []
     for case in cases:
         tall, wide = case.view.pixels.shape[:2]
         seen = network([case.view.pixels])[0]
@@ -225,21 +236,26 @@ def fitted(cases: Sequence[Case], network: MarksNetwork) -> Calibration:
         for k, mark in enumerate(seen):
             odds.append(np.log(mark.score / max(1e-6, 1 - mark.score)))
             status.append(log_odds(case.marked))
+            none.append(-log_odds(max(mark.none, LEAST_NONE)))
             right.append(k in taken)
         if not case.marks and not is_plot(case.view.pixels):  # plots are not searched
-            clean_scores += [(mark.score, case.marked) for mark in seen]
-    x, y = np.stack([odds, status, np.ones(len(odds))], axis=1), np.asarray(right, dtype=np.float64)
+            clean_scores += [
+                (mark.score, case.marked, mark.none)
+                for mark in seen
+                if max(width(mark.box) * wide, height(mark.box) * tall) >= LEAST_SEEN * max(wide, tall)
+            ]
+    x, y = np.stack([odds, status, none, np.ones(len(odds))], axis=1), np.asarray(right, dtype=np.float64)
 
     def loss(at: np.ndarray) -> float:
         z = x @ at
         return float(np.mean(np.logaddexp(0, z) - y * z))
 
-    slope, share, offset = minimize(loss, np.asarray([1.0, 0.0, 0.0])).x.tolist()
-    first = Calibration(slope, share, offset, 0.5)
-    worth = np.asarray([first.probability(value, marked) for value, marked in clean_scores])
+    slope, share, answer, offset = minimize(loss, np.asarray([1.0, 0.0, 0.0, 0.0])).x.tolist()
+    first = Calibration(slope, share, answer, offset, 0.5)
+    worth = np.asarray([first.probability(*seen) for seen in clean_scores])
     fits = [v for v in THRESHOLDS.tolist() if (worth >= v).sum() <= FALSE_MARKS * len(clean)]
     threshold = min(fits, default=float(THRESHOLDS[-1]))
-    return Calibration(round(slope, 4), round(share, 4), round(offset, 4), round(threshold, 2))
+    return Calibration(round(slope, 4), round(share, 4), round(answer, 4), round(offset, 4), round(threshold, 2))
 
 
 def on_articles(shared: Path, network: MarksNetwork | None, calibration: Calibration | None) -> None:

@@ -65,6 +65,9 @@ BESIDE_KINDS: Final[frozenset[ShapeKind]] = frozenset({"arrow", "head", "line", 
 MAX_PIECES: Final = 12
 """Pieces of a stroked path that are looked at one by one; more are dashes or a drawing."""
 
+STRAIGHT: Final = 0.01
+"""Extent of a line across, relative to its length, at most."""
+
 FAR: Final = 1e6
 """Points: coordinates beyond are no page's."""
 
@@ -226,6 +229,8 @@ def shape_of_path(items: Sequence[Sequence[Any]], *, filled: bool) -> tuple[Shap
     open_ends = None if filled or closed else (corners[-1], corners[0])
     if open_ends is not None and (brace := brace_ends(corners)) is not None:
         return "brace", brace
+    if not filled and len(items) > 1 and (ends := _dashed_ends(items)) is not None:
+        return "line", ends
     if len(items) > MAX_SEGMENTS:
         return other, open_ends
     if "c" not in kinds:
@@ -378,6 +383,22 @@ def _corners(items: Sequence[Sequence[Any]]) -> Points:
             if not corners or math.dist(place, corners[-1]) > 1e-6:
                 corners.append(place)
     return corners or [(0.0, 0.0)]
+
+
+def _dashed_ends(items: Sequence[Sequence[Any]]) -> Ends | None:
+    """Return the ends of a straight line of several pieces, dashes or parts; None of other paths."""
+    if any(item[0] != "l" for item in items):
+        return None
+    points = np.asarray([_point(value) for item in items for value in item[1:3]])
+    if not (np.abs(points) < FAR).all():
+        return None
+    middle = points.mean(axis=0)
+    _, spread, axes = np.linalg.svd(points - middle, full_matrices=False)
+    along, across = (points - middle) @ axes[0], (points - middle) @ axes[1]
+    if spread[0] <= 0 or np.ptp(across) > STRAIGHT * np.ptp(along):
+        return None
+    first, last = points[int(np.argmin(along))].tolist(), points[int(np.argmax(along))].tolist()
+    return (last[0], last[1]), (first[0], first[1])
 
 
 def _has_round_corners(items: Sequence[Sequence[Any]]) -> bool:

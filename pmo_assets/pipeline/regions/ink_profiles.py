@@ -101,7 +101,9 @@ def ink_profile(pixels: NDArray[np.uint8], box: Box) -> InkProfile | None:
     _, _, axes = np.linalg.svd(points - middle, full_matrices=False)
     along, across = (points - middle) @ axes[0], (points - middle) @ axes[1]
     length = float(np.ptp(along)) + 1
-    places = np.minimum(((along - along.min()) / length * BINS).astype(int), BINS - 1)
+    if length < BINS:
+        return None
+    places = np.minimum(((along - along.min() + 0.5) / length * BINS).astype(int), BINS - 1)
     widths = np.asarray([np.ptp(across[places == k]) + 1 if (places == k).any() else 0.0 for k in range(BINS)])
     ends = []
     for k, reach in ((0, float(along.min())), (BINS - 1, float(along.max()))):

@@ -84,6 +84,9 @@ LABEL_GAP: Final = 1.0
 
 _LABEL: Final = re.compile(r"[A-Za-z]|[A-Za-z]?\d{1,2}|[ivx]{1,4}|[A-Z]\d?'?")
 
+_SIGN_LABEL: Final = re.compile(r"[*∗⁎＊†‡#]{1,3}")
+"""Signs that are the label of an arrow at whose tail they stand."""
+
 _SIGNS: Final[dict[str, tuple[MarkKind, float | None]]] = {
     **dict.fromkeys("*★☆✱✶✳∗⁎＊†‡#+✚✕×", ("asterisk", None)),
     "→": ("arrow", 0.0), "↗": ("arrow", 45.0), "↑": ("arrow", 90.0), "↖": ("arrow", 135.0), "←": ("arrow", 180.0),
@@ -119,10 +122,14 @@ def image_marks(
     placed, is_paper = placed_shapes(view, image), is_plot(pixels)
     if is_paper and not is_lone(placed, view, image):
         return ()
-    drawn = [*vector_marks(view, image, placed), *text_marks(view, image)]
+    shapes = vector_marks(view, image, placed)
+    signs = [
+        mark for mark in text_marks(view, image) if mark.tip is not None or not _names_arrow(mark.box, shapes, view)
+    ]
+    drawn = [*shapes, *signs]
     seen = []
     if network is not None and marked >= 0.5 and not is_paper:
-        seen = pixel_marks(pixels, image, network, calibration or Calibration(1.0, 0.0, 0.0, 0.5), marked)
+        seen = pixel_marks(pixels, image, network, calibration or Calibration(1.0, 0.0, 0.0, 0.0, 0.5), marked)
     marks = fused(drawn, [mark for mark in seen if not _is_known_ink(mark, view, image, placed)])
     marks = labelled(marks, view, image)
     return tuple(marks[k] for k in reading_order([mark.box for mark in marks]))
@@ -141,6 +148,8 @@ def vector_marks(view: FigureView, image: Box, placed: Sequence[PlacedShape]) ->
     """
     tall, wide = view.pixels.shape[:2]
     sides = (float(wide), float(tall))
+    filled = [item.shape for item in placed if item.shape.filled]
+    placed = [item for item in placed if item.shape.filled or not _is_rim(item.shape, filled)]
     heads = [item for item in placed if item.shape.kind in ("head", "dart") and item.role != "none"]
     shafts = [item for item in placed if item.shape.kind in ("line", "curve") and item.shape.tip is not None]
     shafts = [item for item in shafts if not (item.shape.kind == "curve" and item.role == "none")]
@@ -170,6 +179,11 @@ def vector_marks(view: FigureView, image: Box, placed: Sequence[PlacedShape]) ->
         if not any(other.kind == mark.kind and iou(other.box, mark.box) >= SAME_SHAPE for other in kept):
             kept.append(mark)
     return kept[::-1]
+
+
+def _is_rim(shape: EmbeddedShape, filled: Sequence[EmbeddedShape]) -> bool:
+    """Say whether a shape without a filling is the rim of one with a filling, whose colour the mark has."""
+    return any(other.kind == shape.kind and iou(other.box, shape.box) >= SAME_SHAPE for other in filled)
 
 
 def _ways(shape: EmbeddedShape) -> list[tuple[Point, Point]]:
@@ -412,7 +426,7 @@ def pixel_marks(
     tall, wide = pixels.shape[:2]
     marks = []
     for seen in network([pixels], calibration.least_score(marked))[0]:
-        probability = calibration.probability(seen.score, marked)
+        probability = calibration.probability(seen.score, marked, seen.none)
         longer = max(width(seen.box) * wide, height(seen.box) * tall) / max(wide, tall)
         if probability < calibration.threshold or longer < LEAST_SEEN:
             continue
@@ -472,15 +486,38 @@ def labelled(marks: Sequence[Mark], view: FigureView, image: Box) -> list[Mark]:
     )
     for text in view.texts:
         name = text.text.strip(" ().,:")
-        if not _LABEL.fullmatch(name) or covered_fraction(text.box, reached) < 0.5 or _is_identifier(text, view, image):
+        is_sign = _SIGN_LABEL.fullmatch(name) is not None
+        if not (is_sign or _LABEL.fullmatch(name)) or covered_fraction(text.box, reached) < 0.5:
             continue
-        gaps = [_box_gap(mark.box, text.box, (float(wide), float(tall))) for mark in result]
-        nearest = min(range(len(gaps)), key=gaps.__getitem__, default=None)
-        if nearest is None or gaps[nearest] > LABEL_GAP * height(text.box) * tall:
+        if _is_identifier(text, view, image):
+            continue
+        ways = [(_tail_gap if is_sign else _mark_gap)(mark, text.box, (float(wide), float(tall))) for mark in result]
+        nearest = min(range(len(ways)), key=ways.__getitem__, default=None)
+        if nearest is None or ways[nearest] > LABEL_GAP * height(text.box) * tall:
             continue
         if result[nearest].label is None:
             result[nearest] = replace(result[nearest], label=name)
     return result
+
+
+def _mark_gap(mark: Mark, box: Box, sides: tuple[float, float]) -> float:
+    return _box_gap(mark.box, box, sides)
+
+
+def _tail_gap(mark: Mark, box: Box, sides: tuple[float, float]) -> float:
+    """Return the distance in pixels of a box from an arrow's tail; infinite for other marks."""
+    if mark.kind != "arrow" or mark.tip is None:
+        return math.inf
+    left, top, right, bottom = mark.box
+    x, y = left + right - mark.tip[0], top + bottom - mark.tip[1]
+    return _box_gap((x, y, x, y), box, sides)
+
+
+def _names_arrow(box: Box, marks: Sequence[Mark], view: FigureView) -> bool:
+    """Say whether a sign stands at the tail of an arrow: it is the arrow's label then, and points at nothing itself."""
+    tall, wide = view.pixels.shape[:2]
+    near = LABEL_GAP * height(box) * tall
+    return any(_tail_gap(mark, box, (float(wide), float(tall))) <= near for mark in marks)
 
 
 def _is_identifier(text: EmbeddedText, view: FigureView, image: Box) -> bool:

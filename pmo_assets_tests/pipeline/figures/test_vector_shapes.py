@@ -159,7 +159,10 @@ def test_what_one_pen_draws_in_one_path_is_several_shapes() -> None:
     crossing = [*lines([(10, 10), (20, 20)]), *lines([(20, 10), (10, 20)])]
     assert [s.kind for s in shapes_on_bitmaps([{**path, "items": crossing}], boxes, [(0, 0, 100, 100)])] == ["star"]
     dashes = [("l", (10 + 3 * k, 10), (11 + 3 * k, 10)) for k in range(16)]
-    assert [s.kind for s in shapes_on_bitmaps([{**path, "items": dashes}], boxes, [(0, 0, 100, 100)])] == ["curve"]
+    (line,) = shapes_on_bitmaps([{**path, "items": dashes}], boxes, [(0, 0, 100, 100)])
+    assert (line.kind, line.tip, line.tail) == ("line", (56, 10), (10, 10))
+    bent = [("l", (10 + 3 * k, 10 + k % 2), (11 + 3 * k, 12)) for k in range(16)]
+    assert [s.kind for s in shapes_on_bitmaps([{**path, "items": bent}], boxes, [(0, 0, 100, 100)])] == ["curve"]
 
 
 def test_arrows_and_braces_beside_a_picture_are_kept_and_axes_are_not() -> None:

@@ -44,6 +44,9 @@ LENGTH: Final = re.compile(r"\d\s*(?:[µμu]m|mm|cm|nm|°|deg)\b|\d\s*°", re.IG
 LONE: Final = (8, 4)
 """Shapes over a picture of paper, and live texts on it, up to which they are no drawing: a chart has more of both."""
 
+AT_PICTURE: Final = 0.005
+"""Part of the figure within which the end of a line meets another picture's edge."""
+
 RIM: Final = 0.6
 """IoU of an arrow with itself, its rim or its shadow, at least."""
 
@@ -105,10 +108,13 @@ def placed_shapes(view: FigureView, image: Box) -> list[PlacedShape]:
     scaled = any(_is_near(text, image) and LENGTH.search(text.text) for text in view.texts)
     few_lines = counts["line"] <= MANY
 
+    others = [bitmap.box for bitmap in view.bitmaps if covered_fraction(bitmap.box, image) < 0.5]
+
     def role(item: PlacedShape) -> Role:
         if item.shape.kind == "line":
             is_ground = item.shape.filled and any(covered_fraction(t.box, item.shape.box) >= 0.5 for t in view.texts)
-            return "line" if few_lines and not is_ground and _is_leader(item, scaled=scaled) else "none"
+            is_none = is_ground or _calls_out(item.shape, others)
+            return "line" if few_lines and not is_none and _is_leader(item, scaled=scaled) else "none"
         if id(item) not in known:
             return "none"
         return "mark" if _is_mark(item) else "symbol" if _is_symbol(item) else "none"
@@ -202,6 +208,14 @@ def _is_leader(item: PlacedShape, *, scaled: bool) -> bool:
         return True
     x, y = centre(item.box)
     return not scaled and item.extent <= 0.4 and min(x, 1 - x, y, 1 - y) > BORDER
+
+
+def _calls_out(line: EmbeddedShape, others: Sequence[Box]) -> bool:
+    """Say whether a line ends at another picture: it joins a place with its enlargement."""
+    ends = [end for end in (line.tip, line.tail) if end is not None]
+    return any(
+        b[0] <= x <= b[2] and b[1] <= y <= b[3] for b in (expand(box, AT_PICTURE) for box in others) for x, y in ends
+    )
 
 
 def _in_rows(filled: Sequence[PlacedShape]) -> set[int]:

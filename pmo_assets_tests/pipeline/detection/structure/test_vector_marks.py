@@ -108,6 +108,13 @@ def test_shapes_lie_over_a_picture_that_is_several_bitmaps() -> None:
     assert vector_evidence(replace(tiled, bitmaps=tiled.bitmaps[:2]), LEFT) == "none"
 
 
+def test_a_line_to_another_picture_calls_it_out_and_marks_nothing() -> None:
+    leader = EmbeddedShape("line", (0.2, 0.4, 0.4, 0.6), "#ffffff", False, (0.4, 0.4), (0.2, 0.6))
+    assert vector_evidence(view(leader), LEFT) == "line"
+    joining = EmbeddedShape("line", (0.3, 0.4, 0.5, 0.6), "#ffffff", False, (0.5, 0.4), (0.3, 0.6))
+    assert vector_evidence(view(joining), LEFT) == "none"
+
+
 def test_a_patch_under_text_leads_nowhere() -> None:
     ground = shape("line", (0.2, 0.4, 0.3, 0.44), filled=True)
     assert vector_evidence(view(ground), LEFT) == "line"
