@@ -44,6 +44,9 @@ LENGTH: Final = re.compile(r"\d\s*(?:[µμu]m|mm|cm|nm|°|deg)\b|\d\s*°", re.IG
 LONE: Final = (8, 4)
 """Shapes over a picture of paper, and live texts on it, up to which they are no drawing: a chart has more of both."""
 
+LONE_KINDS: Final[frozenset[ShapeKind]] = frozenset({"arrow", "head", "ellipse"})
+"""Kinds of shapes that are marks on a picture of paper."""
+
 AT_PICTURE: Final = 0.005
 """Part of the figure within which the end of a line meets another picture's edge."""
 
@@ -82,7 +85,12 @@ def vector_evidence(view: FigureView, image: Box) -> VectorEvidence:
 
 
 def is_lone(placed: Sequence[PlacedShape], view: FigureView, image: Box) -> bool:
-    """Say whether so few shapes and live texts lie on an image that they are no drawing, whatever it looks like."""
+    """Say whether so few shapes and live texts lie on an image that they are no drawing, whatever it looks like.
+
+    On paper only arrows and ellipses are marks even so: boxes and lines also frame a legend or underline.
+    """
+    if any(item.role == "mark" and item.shape.kind not in LONE_KINDS for item in placed):
+        return False
     texts = sum(covered_fraction(text.box, image) >= 0.5 for text in view.texts)
     over = sum(_lies_in(item.shape.box, image) for item in placed)
     return 0 < over <= LONE[0] and texts <= LONE[1]
