@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Final
 
 import cv2
 import numpy as np
@@ -15,12 +17,25 @@ from pmo_assets.pipeline.regions.ink_profiles import has_like_ends, ink_profile,
 from pmo_assets.records.geometry import Box
 from pmo_assets_tests.examples import examples
 
+Outline = Sequence[tuple[float, float]]
+
 LENGTH = 100.0
-HEAD = [(0, 0), (22, 10), (22, 2), (100, 2), (100, -2), (22, -2), (22, -10)]
-FANCY = [(0, 0), (18, 9), (16, 4), (60, 6), (100, 10), (97, 0), (100, -10), (60, -6), (16, -4), (18, -9)]
-WEDGE = [(0, 0), (100, 8), (100, -8)]
-PLAIN = [(0, 1.5), (100, 1.5), (100, -1.5), (0, -1.5)]
-CALLIPER = [
+HEAD: Final[Outline] = [(0, 0), (22, 10), (22, 2), (100, 2), (100, -2), (22, -2), (22, -10)]
+FANCY: Final[Outline] = [
+    (0, 0),
+    (18, 9),
+    (16, 4),
+    (60, 6),
+    (100, 10),
+    (97, 0),
+    (100, -10),
+    (60, -6),
+    (16, -4),
+    (18, -9),
+]
+WEDGE: Final[Outline] = [(0, 0), (100, 8), (100, -8)]
+PLAIN: Final[Outline] = [(0, 1.5), (100, 1.5), (100, -1.5), (0, -1.5)]
+CALLIPER: Final[Outline] = [
     (0, 9), (3, 9), (3, 1.5), (97, 1.5), (97, 9), (100, 9), (100, -9), (97, -9), (97, -1.5), (3, -1.5), (3, -9),
     (0, -9),
 ]  # fmt: skip
@@ -28,7 +43,7 @@ CALLIPER = [
 
 
 def drawn(
-    outline: list[tuple[float, float]], degrees: float, ink: tuple[int, int, int] = (255, 255, 0)
+    outline: Outline, degrees: float, ink: tuple[int, int, int] = (255, 255, 0)
 ) -> tuple[NDArray[np.uint8], Box, tuple[float, float]]:
     """A picture with a mark, the mark's box and its tip, normalised."""
     pixels = np.random.default_rng(3).integers(60, 90, (180, 240, 3), dtype=np.uint8)
@@ -52,7 +67,7 @@ def test_lines_and_callipers_have_like_ends_and_arrows_have_not(degrees: float, 
 
 @examples(30)
 @given(st.floats(0, 360), st.sampled_from([HEAD, FANCY, WEDGE]))
-def test_heads_and_the_narrow_ends_of_wedges_are_tips(degrees: float, outline: list[tuple[float, float]]) -> None:
+def test_heads_and_the_narrow_ends_of_wedges_are_tips(degrees: float, outline: Outline) -> None:
     pixels, box, tip = drawn(outline, degrees)
     profile = ink_profile(pixels, box)
     assert profile is not None
