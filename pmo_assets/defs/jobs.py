@@ -8,13 +8,12 @@ each step would cost more than most steps take; the work is in the workers.
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Iterable
 
 import dagster as dg
 
 from pmo_assets.defs.graph import BATCH_TAG
 from pmo_assets.defs.renewing import renewal
-from pmo_assets.pipeline.graph import declared_units
 from pmo_assets.records.units import ARTICLE, Unit
 
 _OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, ARTICLE.name)
@@ -50,24 +49,17 @@ PROCESS_BATCH = _job(
 )
 
 
-def processing_job(unit: Unit) -> str:
-    """Return the name of the job that processes a batch of a unit."""
-    return PROCESS_BATCH.name if unit == ARTICLE else f"process_{unit.batch}"
-
-
-@functools.cache
-def jobs_of_units() -> tuple[dg.UnresolvedAssetJobDefinition, ...]:
-    """Return for every unit but articles the job that takes a batch of it from its manifest to its last table."""
-    return tuple(
+def jobs_of_units(units: Iterable[Unit]) -> list[dg.UnresolvedAssetJobDefinition]:
+    """Return for each of the units but articles the job that takes its batches from the manifest to the last table."""
+    return [
         _job(
-            processing_job(unit),
+            f"process_{unit.batch}",
             dg.AssetSelection.tag(BATCH_TAG, unit.name),
-            f"Take a batch of {unit.names} from its manifest to its last table, everything anew. The sensor "
-            "registered_batches does it for every batch that is registered.",
+            f"Take a batch of {unit.names} from its manifest to its last table, everything anew.",
         )
-        for unit in declared_units()
+        for unit in units
         if unit != ARTICLE
-    )
+    ]
 
 
 RESPLIT = _job(

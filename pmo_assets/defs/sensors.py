@@ -12,18 +12,15 @@ from typing import Final
 
 import dagster as dg
 
-from pmo_assets.defs.jobs import PROCESS_BATCH, REFRESH, RELEASE, jobs_of_units, processing_job
-from pmo_assets.defs.partitions import batches_of
+from pmo_assets.defs.jobs import PROCESS_BATCH, REFRESH, RELEASE
+from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.release_state import RELEASE_TAG, release_is_due, release_state
 from pmo_assets.defs.runner import close_dead_runs, unfinished_runs
-from pmo_assets.pipeline.graph import declared_units, stages_of_unit
-from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.refresh.lock import refresh_at_work
 from pmo_assets.refresh.searching import NO_EMAIL
 from pmo_assets.settings import Settings
 from pmo_assets.storage.candidates import has_backlog
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.registry import BatchRegistry
 
 ATTEMPTS: Final = 3
@@ -39,24 +36,19 @@ PAUSE_AFTER_FAILURE: Final = timedelta(hours=1)
 PARTITION_TAG: Final = "dagster/partition"
 """Tag of a run that says which batch it processes."""
 
-_JOBS: Final = (REFRESH.name, *map(processing_job, declared_units()), RELEASE.name)
+_JOBS: Final = (REFRESH.name, PROCESS_BATCH.name, RELEASE.name)
 
 
-def batches_to_begin(instance: dg.DagsterInstance, batches: Sequence[str], unit: Unit = ARTICLE) -> list[str]:
-    """Return the batches of a unit that nobody has processed, and for which no run waits or works.
+def batches_to_begin(instance: dg.DagsterInstance, batches: Sequence[str]) -> list[str]:
+    """Return the batches that nobody has processed, and for which no run waits or works.
 
     Whether the partition exists says nothing: `pmo batches add` adds it as well; nor does a batch whose files were
     fetched ahead count as begun. One whose run failed before its first step does: it is repeated, not begun.
     """
-    first = "articles" if unit == ARTICLE else stages_of_unit(unit)[0]
-    begun = instance.get_materialized_partitions(dg.AssetKey(first))
-    under_way = {
-        run.tags.get(PARTITION_TAG)
-        for run in unfinished_runs(instance)
-        if unit == ARTICLE or run.job_name == processing_job(unit)
-    }
+    begun = instance.get_materialized_partitions(dg.AssetKey("articles"))
+    under_way = {run.tags.get(PARTITION_TAG) for run in unfinished_runs(instance)}
     waiting = [key for key in batches if key not in begun and key not in under_way]
-    runs = _runs_of(instance, waiting, processing_job(unit))
+    runs = _runs_of(instance, waiting)
     return [key for key in waiting if key not in runs]
 
 
@@ -64,14 +56,12 @@ _ASKED_FOR: Final = 500
 """Batches that one query asks for; databases limit the number of its parameters."""
 
 
-def _runs_of(
-    instance: dg.DagsterInstance, batches: Sequence[str], job: str = PROCESS_BATCH.name
-) -> dict[str, list[dg.RunRecord]]:
+def _runs_of(instance: dg.DagsterInstance, batches: Sequence[str]) -> dict[str, list[dg.RunRecord]]:
     """Return the runs that were to process batches, the newest first, by batch; those without any are left out."""
     found: dict[str, list[dg.RunRecord]] = {}
     for first in range(0, len(batches), _ASKED_FOR):
         chosen = list(batches[first : first + _ASKED_FOR])
-        wanted = dg.RunsFilter(job_name=job, tags={PARTITION_TAG: chosen})
+        wanted = dg.RunsFilter(job_name=PROCESS_BATCH.name, tags={PARTITION_TAG: chosen})
         for record in instance.get_run_records(wanted):
             found.setdefault(record.dagster_run.tags[PARTITION_TAG], []).append(record)
     return found
@@ -157,18 +147,15 @@ AT_ONCE: Final = 100
 """Batches that a tick requests at most, the next tick the next ones: Dagster asks its database for each of them."""
 
 
-def _processing(
-    instance: dg.DagsterInstance, every: Sequence[str], run_keys: Mapping[str, str], unit: Unit = ARTICLE
-) -> dg.SensorResult:
+def _processing(instance: dg.DagsterInstance, every: Sequence[str], run_keys: Mapping[str, str]) -> dg.SensorResult:
     """Return requests that process the first batches, and make partitions of those that are none."""
     batches = every[:AT_ONCE]
-    partitions = batches_of(unit)
-    known = set(instance.get_dynamic_partitions(str(partitions.name)))
+    known = set(instance.get_dynamic_partitions(str(ARTICLE_BATCHES.name)))
     missing = [key for key in batches if key not in known]
     return dg.SensorResult(
-        dynamic_partitions_requests=[partitions.build_add_request(missing)] if missing else None,
+        dynamic_partitions_requests=[ARTICLE_BATCHES.build_add_request(missing)] if missing else None,
         run_requests=[
-            dg.RunRequest(run_key=run_keys[key], partition_key=key, job_name=processing_job(unit)) for key in batches
+            dg.RunRequest(run_key=run_keys[key], partition_key=key, job_name=PROCESS_BATCH.name) for key in batches
         ],
     )
 
@@ -235,11 +222,11 @@ def release_in_turn(
 
 
 @dg.sensor(
-    jobs=[PROCESS_BATCH, *jobs_of_units(), RELEASE],
+    jobs=[PROCESS_BATCH, RELEASE],
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Processes every registered batch, of articles and of lecture videos, that nobody has begun to "
-    "process, adding its partition if needed, and makes the release when they are done.",
+    description="Processes every registered batch that nobody has begun to process, adding its partition if needed, "
+    "and makes the release when they are done.",
 )
 def registered_batches(
     context: dg.SensorEvaluationContext,
@@ -252,9 +239,6 @@ def registered_batches(
     instance, now = context.instance, datetime.now(UTC)
     if fresh := batches_to_begin(instance, registry.batches()):
         return _processing(instance, fresh, {key: key for key in fresh})
-    for unit in declared_units():
-        if unit != ARTICLE and (fresh := batches_to_begin(instance, Manifests(data_root, unit).batches(), unit)):
-            return _processing(instance, fresh, {key: f"{unit.batch}/{key}" for key in fresh}, unit)
     if (holder := refresh_at_work(data_root)) is not None:
         return dg.SkipReason(f"a refresh is at work ({holder})")
     if (working := work_in_progress(instance, now)) is not None:

@@ -27,14 +27,12 @@ from pmo_assets.defs.sensors import (
     started_again,
 )
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
-from pmo_assets.records.units import VIDEO
 from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.refresh.lock import sole_refresh
 from pmo_assets.settings import Settings
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.candidates import Candidates, write_candidates
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets_tests.defs.conftest import settings_below, statements
 
@@ -397,21 +395,8 @@ def test_a_release_of_the_same_is_not_requested_again(room: Room) -> None:
     assert "up to date" in skipped
 
 
-def test_registered_lectures_are_processed_once_and_released(room: Room) -> None:
-    row = {"video_id": 7, "name": "7.mp4", "source": "file:///v", "digest": "d", "size": 1, "sha256": "s"}
-    nothing = (
-        "captions", "captions_sha256", "place", "problem", "title", "description", "channel", "stated_seconds",
-        "license_statement", "url", "published",
-    )  # fmt: skip
-    listing = {**row, "tags": [], "people": [], **dict.fromkeys(nothing)}
-    ((key, _),) = Manifests(room.data_root, VIDEO).add([listing], size=9)
-    (request,), _ = room.tick(registered_batches)
-    assert (request.job_name, request.partition_key) == ("process_video_batch", key)
-    assert room.instance.get_dynamic_partitions(VIDEO.batch) == [key]
-    run = room.begin(request)
-    assert "waiting or at work" in room.tick(registered_batches)[1]
-    room.instance.report_run_failed(run)
-    assert room.tick(registered_batches)[0] == [], "one that failed is for a person"
-    room.instance.report_runless_asset_event(dg.AssetMaterialization(VIDEO_PAIRS, partition=key))
+def test_a_release_is_due_when_pairs_of_lectures_are_new(room: Room) -> None:
+    assert room.tick(registered_batches)[0] == []
+    room.instance.report_runless_asset_event(dg.AssetMaterialization(VIDEO_PAIRS, partition="0001-v"))
     (release,), _ = room.tick(registered_batches)
     assert release.job_name == "release"
