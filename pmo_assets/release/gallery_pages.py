@@ -12,9 +12,13 @@ from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.context import PanelSummary, SourceSentence
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
+from pmo_assets.records.units import VIDEO
+from pmo_assets.records.videos import KEYFRAMES
+from pmo_assets.release.lectures import release_lectures, rows_of_videos
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_rows
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.system.aside import place_aside, replace_folder
@@ -27,6 +31,7 @@ from pmo_assets.viewing.gallery import (
     GalleryContext,
     GalleryFigure,
     GalleryFilter,
+    GalleryLecture,
     GalleryPanel,
     GalleryWritten,
     write_gallery_folder,
@@ -189,6 +194,27 @@ def gallery_figures(
             )
 
 
+def gallery_lectures(data_root: DataRoot, tables: Tables, options: ReleaseOptions) -> Iterator[GalleryLecture]:
+    """Yield every picture of a lecture video that the release passes on, by video and time; of others nothing.
+
+    Args:
+        data_root: root of manifests and pictures.
+        tables: the tables below it.
+        options: the rows that the release takes.
+    """
+    manifests = Manifests(data_root, VIDEO)
+    lectures = release_lectures(data_root, tables, noncommercial=options.noncommercial)
+    for batch, number, _, rows in rows_of_videos(lectures):
+        ((channel, url),) = manifests.manifest(batch).filter(video_id=number).select("channel", "url").rows()
+        pictures = ParquetPixels(data_root, KEYFRAMES, batch).read(number)
+        for row in rows.iter_rows(named=True):
+            yield GalleryLecture(
+                pair_id=row["pair_id"], video=row["video"], channel=channel, url=url, start=row["start"],
+                end=row["end"], keyframe=row["keyframe"], text=row["text"], picture=pictures[str(row["episode"])].png,
+                license=row["license"], license_url=row["license_url"], attribution=row["attribution"],
+            )  # fmt: skip
+
+
 def write_gallery(
     data_root: DataRoot,
     tables: Tables,
@@ -218,6 +244,7 @@ def write_gallery(
         title=f"{specialty.title} gallery",
         facts=facts,
         filters=[GalleryFilter(name, said.filter or name, said.names) for name, said in filters().items()],
+        lectures=gallery_lectures(data_root, tables, options),
     )
 
 
@@ -260,6 +287,7 @@ def write_private_gallery(
             title=f"{specialty.title} gallery, private",
             facts=facts,
             filters=[GalleryFilter(name, said.filter or name, said.names) for name, said in filters().items()],
+            lectures=gallery_lectures(tables.data_root, tables, options),
             private=True,
         )
         replace_folder(aside, folder)

@@ -290,6 +290,7 @@ def gone_articles(data_root: DataRoot, selection: Selection) -> dict[int, str]:
     out = read_retractions(data_root).filter(pl.col("returned_on").is_null())
     words = {RETRACTED: "the article was retracted", REMOVED: "PubMed Central removed the article"}
     reasons |= {number: words[reason] for number, reason in out.select("article_id", "reason").iter_rows()}
+    reasons |= dict.fromkeys(selection.taken_out, "people took the article out")
     said = {number: f"{words[RETRACTED]}: {item.why}" for number, item in selection.retracted.items()}
     return reasons | {number: why for number, why in said.items() if number in reasons}
 

@@ -32,10 +32,11 @@ from pmo_assets.pipeline.dataset.instruction_rows import (
     yes_no_counts,
 )
 from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns, without_forbidden
-from pmo_assets.pipeline.dataset.pair_rows import FROM_FIGURES, FROM_PANELS, hub_pairs
+from pmo_assets.pipeline.dataset.pair_rows import FROM_FIGURES, FROM_PANELS, FROM_VIDEOS, hub_pairs, video_pairs
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.stores import Picture, StorageError
+from pmo_assets.records.videos import KEYFRAMES
 from pmo_assets.release.facts import SURE
 from pmo_assets.release.lectures import Lectures, rows_of_videos
 from pmo_assets.release.row_index import row_digests
@@ -85,9 +86,10 @@ class ReleaseCounts:
     """Counts taken while a release was written.
 
     Of them `confidence` is the sum over the panels that their subcaption is theirs, `sure` and `decided` are as
-    `QualityFacts` has them; `pairs` counts rows by level and kind of text, `paired` the figures, panels and regions
-    that have any; `instructions` counts rows by kind, `answers` those of yes/no by split, topic and answer; `lectures`
-    counts videos of which pairs go out, `lectures_withheld` pairs that a licence keeps back.
+    `QualityFacts` has them; `pairs` counts rows by level and kind of text, `paired` the figures, panels, regions
+    and pictures of lectures that have any; `instructions` counts rows by kind, `answers` those of yes/no by split,
+    topic and answer; `lectures` counts videos of which pairs go out, `lectures_withheld` pairs that a licence keeps
+    back.
     """
 
     panels: int = 0
@@ -404,13 +406,21 @@ def _write_instructions(
 def _write_lectures(writers: _Writers, data_root: DataRoot, lectures: Lectures, counts: ReleaseCounts) -> None:
     for batch, video_id, split, rows in rows_of_videos(lectures):
         keys = [str(number) for number in rows["episode"]]
-        found = _pictures(ParquetPixels(data_root, "keyframes", batch).read(video_id), keys, batch, "keyframes")
+        found = _pictures(ParquetPixels(data_root, KEYFRAMES, batch).read(video_id), keys, batch, KEYFRAMES)
         encoded = [picture.png for picture in found]
         shown = Pictures(rows["pair_id"].to_list(), encoded, [len(png) for png in encoded])
         writers.configs["videos", split].add(_arrow(rows.drop("batch", "episode", "picture_sha256")), shown)
         counts.lectures += 1
         counts.lecture_pairs += rows.height
     counts.lectures_withheld = lectures.withheld
+    if lectures.rows.height:
+        # Rows of a split follow each other there in the order in which they were written.
+        rows = lectures.rows.select(FROM_VIDEOS).with_columns(picture_row=pl.int_range(pl.len()).over("split"))
+        pairs = video_pairs(rows)
+        for split in SPLITS:
+            writers.configs["pairs", split].add(_arrow(pairs.filter(pl.col("split") == split)))
+        counts.pairs["video", "transcript"] += pairs.height
+        counts.paired["video"] += lectures.rows.select(pl.coalesce("picture_group", "pair_id").n_unique()).item()
 
 
 def _surplus_of_answers(

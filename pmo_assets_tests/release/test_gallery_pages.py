@@ -92,6 +92,7 @@ def test_marks_are_shown_always_and_phrases_and_regions_where_words_may_be(forbi
     assert [phrase.marks for phrase in shown.phrases] == ([] if forbidden else [(0,)])
 
 
+@pytest.mark.slow
 def test_a_private_gallery_shows_what_licences_withhold_and_the_public_one_does_not(tmp_path: Path) -> None:
     tables = Tables(DataRoot(str(tmp_path / "data")))
     finish(tables, "0001-a", {1: {"code": "CC BY-ND"}, 2: {"code": None}}, panels=2)

@@ -118,9 +118,10 @@ class _ReleaseRun:
     def check(self) -> None:
         """Make sure that all steps of the run, and the rows that there are, have the same settings."""
         same_settings(self.context)
-        if not self.tables.batches("dataset_rows"):
+        if not any(self.tables.batches(name) for name in ("dataset_rows", VIDEO_PAIRS)):
             raise StorageError(
-                "no batch has dataset rows yet: materialise dataset_rows for at least one article batch first"
+                "no batch has rows yet: materialise dataset_rows for at least one article batch first, or video_pairs "
+                "for a video batch"
             )
         check_made_with(self.tables, self.settings)
 

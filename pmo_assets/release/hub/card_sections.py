@@ -160,9 +160,9 @@ _ROW: Mapping[str, str] = {
     "panels": "a panel with its picture and subcaption",
     "figures": "a figure with its picture and whole caption",
     "articles": "an article",
-    "pairs": "a figure, panel or region with one of its texts; the picture stands in figures or panels",
+    "pairs": "a picture region with one of its texts; the picture stands in the config that the row names",
     "instructions": "a question or dialogue about a panel with answers and evidence; the picture stands in panels",
-    "videos": "a picture of a lecture video with what is said while it is shown (level V); faces and names are black",
+    "videos": "a picture of a lecture video with what is said while it is shown; faces and names are black",
 }
 
 
@@ -339,7 +339,7 @@ def _pairs(facts: ReleaseFacts) -> str:
 
 `pairs` has a row for each picture region with each of its texts, at the three levels of
 Panel2Patch (Yuan et al., "From Panel to Pixel"): `figure` (M), `panel` (P), `region` (R: what a mark shows). Filter by
-`level`, `text_kind` and `generated` (words of a model; all others are the article's).
+`level`, `text_kind` and `generated` (words of a model; all others are the article's).{_lectures(facts)}
 
 The picture of a row is row `picture_row` of config `picture_config` in the same split: `figure_image` or `panel_image`.
 `box` is the part of that picture that the text is of, `figure_box` the same in the figure. Rows of one picture follow
@@ -351,6 +351,16 @@ out one of the levels there. A text or picture that a licence withholds makes no
 {markdown_table(PANEL2PATCH_HEADER, panel2patch_cells(facts.pairs, facts.articles))}
 
 {PANEL2PATCH_REMARK}"""
+
+
+def _lectures(facts: ReleaseFacts) -> str:
+    """Return what is said of level V; nothing of a release without lectures."""
+    if not facts.pairs.paired.get("video"):
+        return ""
+    return """ Level `video`
+(V, after OphIn-Engine) is a picture of a lecture video with what is said while it is shown, by captions or a speech
+recogniser: `video_id` is its number, what names an article or a figure is null, and times, images and the channel's
+credit stand in the row of `videos` with the same `pair_id`."""
 
 
 def _instructions(facts: ReleaseFacts) -> str:
