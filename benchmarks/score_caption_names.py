@@ -39,9 +39,9 @@ def main() -> None:
         if wrong and label["set"] == args.show:
             print(label["id"], "names", label["names"], "found", sorted(found))
     for name in sorted(several):
-        wrong, split = several[name], single[name]
-        share = sum(wrong) / len(wrong)
-        print(f"{name}: {sum(wrong)} of {len(wrong)} captions whose panels are not all found ({share:.1%})", end="")
+        missed, split = several[name], single[name]
+        share = sum(missed) / len(missed)
+        print(f"{name}: {sum(missed)} of {len(missed)} captions whose panels are not all found ({share:.1%})", end="")
         print(f", {sum(split)} of {len(split)} of one panel split")
 
 
