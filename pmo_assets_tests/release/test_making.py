@@ -121,7 +121,8 @@ def test_the_manifest_says_what_it_was_made_of(tables: Tables) -> None:
         origin.settings, origin.code_versions, origin.models
     )  # fmt: skip
     assert manifest.options == {
-        "noncommercial": True, "figure_pictures": False, "withhold": True, "split_shares": [0.8, 0.1, 0.1],
+        "noncommercial": True, "figure_pictures": False, "withhold": True, "mask_people": False,
+        "split_shares": [0.8, 0.1, 0.1],
         "test_from_year": None, "figures": {"max_dpi": 300},
     }  # fmt: skip
     assert [(item.batch, item.articles) for item in manifest.batches] == [("0001-a", 1), ("0002-b", 2)]

@@ -46,7 +46,7 @@ def body(facts: ReleaseFacts) -> str:
         _licences(facts),
         _how_it_was_made(facts),
         _limits(facts),
-        _uses(),
+        _uses(facts),
         _changes(facts),
         _citing(facts),
         _CONTACT,
@@ -498,16 +498,25 @@ def _limits(facts: ReleaseFacts) -> str:
   `duplicate_articles.parquet`."""
 
 
-def _uses() -> str:
-    return """## Uses
+def _uses(facts: ReleaseFacts) -> str:
+    return f"""## Uses
 
 **Meant for** training and evaluating vision-language models on scientific figures of the specialty, retrieval,
 captioning, detection of panels and images in figures, and research on such data.
 
 **Not meant for** diagnosis, treatment or any other clinical use, for medical devices without validation on clinical
-data, for estimating how common something is, or for identifying people. Some pictures may show faces. Authors and
+data, for estimating how common something is, or for identifying people. {_people(facts)} Authors and
 journals are responsible for consent and anonymity in what they published; nothing beyond that was checked or
 removed."""
+
+
+def _people(facts: ReleaseFacts) -> str:
+    if not facts.masks_people:
+        return "Some pictures may show faces."
+    return (
+        "Faces, and printed names, dates and\nnumbers of patients, are black where two networks saw them "
+        "(`masked.parquet` lists them, if there are any); some may\nhave been missed."
+    )
 
 
 def _changes(facts: ReleaseFacts) -> str:

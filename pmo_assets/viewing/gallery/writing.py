@@ -7,6 +7,7 @@
     data/pictures/<n>/<k>.js         their larger pictures
     data/context/<n>/<k>.js          what the articles say of the same figures' panels; no file where they say nothing
     data/regions/<n>/<k>.js          marks of these panels, phrases that name them, regions; no file without any
+    data/instructions/<n>/<k>.js     questions about these panels and what the answers rest on; no file without any
     data/words/<n>/<k>.js            a stretch of the index of words
     data/pairs/<n>/<k>.js            the same of two words in a row, for phrases
     data/said/<n>/<k>.js             the words of the sentences in `context`; data/saidpairs/… two in a row of them
@@ -37,6 +38,7 @@ from pmo_assets.viewing.captions import CAPTION_CSS, MAX_NAMES, MAX_STRIPES, MAX
 from pmo_assets.viewing.gallery.columns import CONFIDENCE_STEPS, MARK_STATUSES, PICTURES, Columns, packed
 from pmo_assets.viewing.gallery.context import context_entry
 from pmo_assets.viewing.gallery.entries import Entry, article_entry, figure_entry, said_texts, searched_texts
+from pmo_assets.viewing.gallery.instructions import instructions_entry
 from pmo_assets.viewing.gallery.lectures import GalleryLecture, write_lecture_pages
 from pmo_assets.viewing.gallery.pictures import FigurePictures, figure_pictures
 from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryFilter
@@ -62,8 +64,8 @@ FIGURES_PER_FILE: Final = 12
 IDS_PER_FILE: Final = 512
 
 SCRIPTS: Final = (
-    "data", "elements", "search", "filters", "grid", "captions", "regions", "context", "pages", "tags", "figure",
-    "reports", "parquet", "export", "main",
+    "data", "elements", "search", "filters", "grid", "captions", "regions", "context", "instructions", "pages", "tags",
+    "figure", "reports", "parquet", "export", "main",
 )  # fmt: skip
 """In the order in which they run."""
 
@@ -143,6 +145,7 @@ class _Page:
     large: list[str | None] = field(default_factory=list)
     told: list[Entry | None] = field(default_factory=list)
     pointed: list[Entry | None] = field(default_factory=list)
+    asked: list[Entry | None] = field(default_factory=list)
 
     def add(self, figure: GalleryFigure, pictures: FigurePictures | None, columns: Columns) -> None:
         article = article_entry(figure)
@@ -154,6 +157,7 @@ class _Page:
         self.large.append(None if pictures is None else _text(pictures.large))
         self.told.append(context_entry(figure))
         self.pointed.append(regions_entry(figure))
+        self.asked.append(instructions_entry(figure))
 
     def write(self, folder: _Folder, number: int) -> None:
         folder.add_data("figures", number, {"articles": self.entries, "figures": self.figures, "small": self.small})
@@ -162,6 +166,8 @@ class _Page:
             folder.add_data("context", number, self.told)
         if any(self.pointed):
             folder.add_data("regions", number, self.pointed)
+        if any(self.asked):
+            folder.add_data("instructions", number, self.asked)
 
 
 def write_gallery_folder(
