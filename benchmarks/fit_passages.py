@@ -2,13 +2,13 @@
 
     python benchmarks/fit_passages.py [--shared ../shared] [--xmls FOLDER] [--write]
 
-`data/passage_labels.jsonl` has the sentences around the mentions of 128 panels (the corpus, and JATS files of allofplos'
-corpora, github.com/PLOS/allofplos, which `--xmls` names) by paragraph and offset, those of 105 labelled by two readers
-who did not know the rules, those of the last 23 by the author of the rules: N needed (a finding of the panel that its subcaption does not tell, or what must be known to
-understand it), C context (of the same patient or experiment), F foreign. Printed is, with articles left out tenth by
-tenth, how many of the needed sentences are taken, in how many panels all of them, and in how many something foreign, by
-how much likelier needed than foreign a sentence must be (`LEAST_ODDS`); `--write` fits on all and writes
-`weights/passage_choice.json`.
+`data/passage_labels.jsonl` has the sentences around the mentions of 128 panels (the corpus, and JATS files of
+allofplos' corpora, github.com/PLOS/allofplos, which `--xmls` names) by paragraph and offset, those of 105 labelled by
+two readers who did not know the rules, those of the last 23 by an author of the rules: N needed (a finding of the panel
+that its subcaption does not tell, or what must be known to understand it), C context (of the same patient or
+experiment), F foreign. Printed is, with articles left out tenth by tenth, how many of the needed sentences are taken,
+in how many panels all of them, and in how many something foreign, by how much likelier needed than foreign a sentence
+must be (`LEAST_ODDS`); `--write` fits on all and writes `weights/passage_choice.json`.
 """
 
 from __future__ import annotations
@@ -143,10 +143,11 @@ def report(sentences: Sequence[Sentence]) -> None:
         }
         wrong = [n for n in taken if sentences[n].role == "foreign"]
         with_wrong, lacking = ({sentences[n].panel for n in some} for some in (wrong, needed - taken))
+        share, met = len(needed & taken) / len(needed), 1 - len(lacking) / len(panels)
         print(
             f"  odds {odds}: {len(taken) / len(panels):.1f} sentences a panel, {len(wrong) / len(taken):.3f} foreign, "
-            f"in {len(with_wrong) / len(panels):.3f} of the panels; {len(needed & taken) / len(needed):.3f} of the needed, "
-            f"all of them in {1 - len(lacking) / len(panels):.3f} of the panels"
+            f"in {len(with_wrong) / len(panels):.3f} of the panels; "
+            f"{share:.3f} of the needed, all in {met:.3f} of the panels"
         )
 
 

@@ -9,10 +9,10 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
   many something foreign is, strictly, and where everything that the reader calls arguable is granted. A judgement holds
   for the summary that it was made of (`digest`); of another one it counts no more, and the panel is named, to be judged
   again. The reader took no part in the rules and had the articles' text alone;
-- of the panels whose sentences were labelled before any summary of them was seen (`data/summary_sentence_labels.jsonl`):
-  in how many every need is met, and in how many a foreign sentence stands, likewise. A need (N1, N2, …) is met by any of
-  its sentences; F is foreign, C neither. Such labels hold for whatever is chosen; chosen sentences beyond them
-  are counted, and with `--show` printed;
+- of the panels whose sentences were labelled before any summary of them was seen
+  (`data/summary_sentence_labels.jsonl`): in how many every need is met, and in how many a foreign sentence stands. A
+  need (N1, N2, …) is met by any of its sentences; F is foreign, C neither. Such labels hold for whatever is chosen;
+  chosen sentences beyond them are counted, and with `--show` printed;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
 `--show` prints subcaption, mentions and summary of the panels that are to be judged again, and a line of JSON for the
