@@ -54,7 +54,7 @@ dev: $(STAMP) ## Open the Dagster UI at http://127.0.0.1:3000
 # Tests start processes by the hundred: these would compile the package, and Dagster, each time anew.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
-test: $(STAMP) ## Run the tests, in parallel: about seven minutes on two cores
+test: $(STAMP) ## Run the tests, in parallel: about five minutes on two cores
 	$(BIN)/python -m pytest $(PYTEST)
 
 test-all: test test-slow ## The same, then the slow ones, and what Hypothesis finds with many examples: half an hour

@@ -112,7 +112,8 @@ def _add_article(tar: tarfile.TarFile, chance: Rng, article: int, split: str) ->
     topic = TOPICS[int(chance.integers(len(TOPICS)))]
     figure = f"{article}_fig1"
     shared = {
-        "article_id": article, "image_cluster_id": "fig1", "figure_id": figure, "split": split, "license": "none",
+        "article_id": article, "image_cluster_id": "fig1", "figure_id": figure, "video_id": None, "split": split,
+        "license": "none",
         "figure_panels": 4, "picture_row": 0, "region_id": None, "box": [0.0, 0.0, 1.0, 1.0],
         "figure_box": [0.0, 0.0, 1.0, 1.0], "generated": False,
     }  # fmt: skip

@@ -51,7 +51,8 @@ def main() -> None:
     for article in read["figures"]:
         rows = {name: tables.get(article, []) for name, tables in read.items()}
         for stage in STAGES:
-            rows[stage.name] = stage.step(**{name: rows[name] for name in stage.parameters}).rows
+            inputs = {"article_id": article, "annotations": [], "figure_pixels": None, **rows}
+            rows[stage.name] = stage.step(**{name: inputs[name] for name in stage.parameters}).rows
             made[stage.name] += rows[stage.name]
     spent = time.process_time() - begun
     kept = {(row["panel_id"], row["number"]) for row in made["verdicts"] if row["is_kept"]}

@@ -36,11 +36,22 @@ from pmo_assets.pipeline.detection.fusion.mark_fusion import FusedMarkClassifier
 from pmo_assets.pipeline.detection.structure.marks import is_plot
 from pmo_assets.pipeline.detection.structure.vector_marks import vector_evidence
 from pmo_assets.pipeline.regions.mark_colours import mark_colour
-from pmo_assets.pipeline.regions.marks import image_marks
-from pmo_assets.pipeline.regions.marks_network import Calibration, MarksNetwork, shipped_calibration
+from pmo_assets.pipeline.regions.marks import LEAST_SEEN, image_marks
+from pmo_assets.pipeline.regions.marks_network import LEAST_NONE, Calibration, MarksNetwork, shipped_calibration
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.detections import FigureView
-from pmo_assets.records.geometry import UNIT_BOX, Box, as_box, clip, denormalise, expand, matched_boxes, normalise
+from pmo_assets.records.geometry import (
+    UNIT_BOX,
+    Box,
+    as_box,
+    clip,
+    denormalise,
+    expand,
+    height,
+    matched_boxes,
+    normalise,
+    width,
+)
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.regions import Mark
 from pmo_assets.samples.drawing import Pixels
@@ -61,6 +72,9 @@ THRESHOLDS = np.arange(0.2, 0.96, 0.05)
 
 FALSE_MARKS = 0.05
 """False marks that a clean picture may have on average."""
+
+PRECISION = 0.97
+"""Share of marks among what is found on drawn pictures, at least: on articles it is less."""
 
 
 @dataclass(frozen=True)
@@ -207,39 +221,52 @@ def score(name: str, cases: Sequence[Case], network: MarksNetwork | None, calibr
 
 
 def fitted(cases: Sequence[Case], network: MarksNetwork) -> Calibration:
-    """Return what scores are worth by their log odds and those of the status; and the least threshold that is clean.
+    """Return what scores are worth by their log odds, the status and the reader; and a threshold.
+
+    The threshold is the least at which clean pictures have few false marks, and marks are precise on all pictures that
+    are searched.
 
     Args:
         cases: marked and clean.
         network: whose scores are asked.
     """
-    odds, status, right = [], [], []
-    clean = [case for case in cases if not case.marks]
-    clean_scores: list[tuple[float, float]] = []
+    terms: list[tuple[float, float, float, float]] = []
+    answers: list[bool] = []
+    counted: list[tuple[float, float, float]] = []
+    right, is_clean = [], []
     for case in cases:
         tall, wide = case.view.pixels.shape[:2]
         seen = network([case.view.pixels])[0]
         true = [grown(mark.box, wide, tall) for mark in case.marks]
         pairs = matched_boxes(true, [grown(mark.box, wide, tall) for mark in seen], 0.5)
         taken = set(pairs.values())
+        is_searched = case.marked >= 0.5 and not is_plot(case.view.pixels)
         for k, mark in enumerate(seen):
-            odds.append(np.log(mark.score / max(1e-6, 1 - mark.score)))
-            status.append(log_odds(case.marked))
-            right.append(k in taken)
-        if not case.marks and not is_plot(case.view.pixels):  # plots are not searched
-            clean_scores += [(mark.score, case.marked) for mark in seen]
-    x, y = np.stack([odds, status, np.ones(len(odds))], axis=1), np.asarray(right, dtype=np.float64)
+            odds = float(np.log(mark.score / max(1e-6, 1 - mark.score)))
+            terms.append((odds, log_odds(case.marked), -log_odds(max(mark.none, LEAST_NONE)), 1.0))
+            answers.append(k in taken)
+            longer = max(width(mark.box) * wide, height(mark.box) * tall)
+            if is_searched and longer >= LEAST_SEEN * max(wide, tall):
+                counted.append((mark.score, case.marked, mark.none))
+                right.append(k in taken)
+                is_clean.append(not case.marks)
+    x, y = np.asarray(terms), np.asarray(answers, dtype=np.float64)
 
     def loss(at: np.ndarray) -> float:
         z = x @ at
         return float(np.mean(np.logaddexp(0, z) - y * z))
 
-    slope, share, offset = minimize(loss, np.asarray([1.0, 0.0, 0.0])).x.tolist()
-    first = Calibration(slope, share, offset, 0.5)
-    worth = np.asarray([first.probability(value, marked) for value, marked in clean_scores])
-    fits = [v for v in THRESHOLDS.tolist() if (worth >= v).sum() <= FALSE_MARKS * len(clean)]
+    slope, share, answer, offset = minimize(loss, np.asarray([1.0, 0.0, 0.0, 0.0])).x.tolist()
+    first = Calibration(slope, share, answer, offset, 0.5)
+    worth, is_right = np.asarray([first.probability(*seen) for seen in counted]), np.asarray(right)
+    most = FALSE_MARKS * sum(not case.marks for case in cases)
+    fits = [
+        v
+        for v in THRESHOLDS.tolist()
+        if (worth[is_clean] >= v).sum() <= most and is_right[worth >= v].mean() >= PRECISION
+    ]
     threshold = min(fits, default=float(THRESHOLDS[-1]))
-    return Calibration(round(slope, 4), round(share, 4), round(offset, 4), round(threshold, 2))
+    return Calibration(round(slope, 4), round(share, 4), round(answer, 4), round(offset, 4), round(threshold, 2))
 
 
 def on_articles(shared: Path, network: MarksNetwork | None, calibration: Calibration | None) -> None:

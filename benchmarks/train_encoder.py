@@ -111,7 +111,8 @@ def _add_article(
 ) -> None:
     figure = f"{article}_fig1"
     shared = {
-        "article_id": article, "image_cluster_id": "fig1", "figure_id": figure, "split": split, "license": "none",
+        "article_id": article, "image_cluster_id": "fig1", "figure_id": figure, "video_id": None, "split": split,
+        "license": "none",
         "figure_panels": len(panels), "picture_row": 0, "region_id": None, "box": [0.0, 0.0, 1.0, 1.0],
         "figure_box": [0.0, 0.0, 1.0, 1.0], "generated": False,
     }  # fmt: skip

@@ -11,7 +11,7 @@ from pmo_assets.configuration.frozen import frozen_settings
 from pmo_assets.configuration.reading import configured_settings
 from pmo_assets.defs.executors import executor_of, retry_policy_of
 from pmo_assets.defs.jobs import JOBS, jobs_of_units
-from pmo_assets.defs.loading import all_assets, as_set, jobs_of_groups
+from pmo_assets.defs.loading import all_assets, as_set, jobs_of_groups, units_at_work
 from pmo_assets.defs.needs import with_needs
 from pmo_assets.defs.notices import failed_runs
 from pmo_assets.defs.renewing import current_checks, staleness
@@ -44,10 +44,11 @@ def build_defs(
         raise ValueError(f"unknown resources {sorted(unknown)}; there are {sorted(resources)}")
 
     loggers = {"console": json_console} if settings.log_format == "json" else None
-    assets = with_needs(as_set(all_assets(), settings), settings, retry_policy_of(settings))
+    units = units_at_work(settings)
+    assets = with_needs(as_set(all_assets(), settings, units), settings, retry_policy_of(settings))
     return dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: in_force(spec, settings), assets),
-        jobs=[*JOBS, *jobs_of_units(), *jobs_of_groups()],
+        jobs=[*JOBS, *jobs_of_units(units), *jobs_of_groups()],
         asset_checks=[current_checks(assets)],
         sensors=[new_articles, registered_batches, dead_runs, failed_runs, staleness],
         schedules=[weekly_release],

@@ -22,9 +22,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
 from pmo_assets.records.geometry import Box
+from pmo_assets.records.instructions import InstructionKind
 from pmo_assets.records.packages import article_id_and_version
 from pmo_assets.records.regions import MarkColour, MarkKind
-from pmo_assets.records.reviews import ALL_FIELDS, FULL, DecidedField, Purpose, Verdict
+from pmo_assets.records.reviews import ALL_FIELDS, FULL, DecidedField, InstructionVerdict, Purpose, Verdict
 from pmo_assets.records.stores import SystemicError
 
 MAX_FILE_BYTES = 64_000_000
@@ -197,12 +198,36 @@ class FigureRegions(_Record):
         return self.review.purpose if self.review else FULL.purpose
 
 
+class InstructionAnswer(_Record):
+    """What one person says of one instruction: its verdict, and why in their words.
+
+    Kind, confidence and maker are the instruction's when people saw it.
+    """
+
+    label: str | None = None
+    image_cluster_id: str | None = None
+    figure_locations: tuple[Location, ...] = Field(min_length=1)
+    instruction_id: str = Field(min_length=1, max_length=500)
+    kind: InstructionKind
+    confidence: float = Field(ge=0, le=1)
+    maker: str = Field("", max_length=500)
+    verdict: InstructionVerdict
+    reason: str | None = Field(None, max_length=MAX_WORDS)
+    review: FigureReview
+
+    @property
+    def purpose(self) -> Purpose:
+        """Why people looked at it."""
+        return self.review.purpose
+
+
 class AnnotatedArticle(_Record):
     """An article's figures; `article_id` is the name of its package, e.g. "PMC4657150".
 
     `complete` is false when figures, or parts of them, have not been annotated: then nothing is measured on it.
     `answers` are single answers, of which `figures` are put together; `pages` those that people looked at for figures.
     `regions` are the marks and regions of its figures' panels, put together of `region_answers`.
+    `instruction_answers` judge instructions about its panels.
     """
 
     article_id: str = Field(min_length=1)
@@ -213,6 +238,12 @@ class AnnotatedArticle(_Record):
     answers: tuple[AnnotatedFigure, ...] = ()
     regions: tuple[FigureRegions, ...] = ()
     region_answers: tuple[FigureRegions, ...] = ()
+    instruction_answers: tuple[InstructionAnswer, ...] = ()
+
+    @property
+    def is_answered(self) -> bool:
+        """Single answers of people are among what is said of it."""
+        return bool(self.answers or self.region_answers or self.instruction_answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +330,7 @@ def article_of_row(row: Mapping[str, Any]) -> AnnotatedArticle:
             "answers": row.get("answers") or (),
             "regions": row.get("regions") or (),
             "region_answers": row.get("region_answers") or (),
+            "instruction_answers": row.get("instruction_answers") or (),
         }
     )
 
@@ -323,11 +355,11 @@ _PREDICTED: Any = {"__all__": {"confidence": True, "panels": {"__all__": _PREDIC
 def annotation_of(article: AnnotatedArticle) -> dict[str, Any]:
     """Return an article as it is written down, without what only predictions have."""
     content = article.model_dump(mode="json", exclude={"figures": _PREDICTED, "answers": _PREDICTED})
-    return {name: value for name, value in content.items() if value or name not in _OF_REGIONS}
+    return {name: value for name, value in content.items() if value or name not in _APART}
 
 
-_OF_REGIONS = ("regions", "region_answers")
-"""Keys that only an article has whose marks and regions people looked at."""
+_APART = ("regions", "region_answers", "instruction_answers")
+"""Keys that only an article has whose marks and regions, or instructions, people looked at."""
 
 
 def annotation_rows(articles: Iterable[AnnotatedArticle]) -> list[dict[str, Any]]:
@@ -336,6 +368,6 @@ def annotation_rows(articles: Iterable[AnnotatedArticle]) -> list[dict[str, Any]
     for article in articles:
         content = annotation_of(article)
         kept = {name: content[name] for name in ("figures", "complete", "answers")}
-        kept |= {name: content.get(name, []) for name in _OF_REGIONS}
+        kept |= {name: content.get(name, []) for name in _APART}
         rows.append({"article_id": article_number(article.article_id), "name": article.article_id, **kept})
     return rows

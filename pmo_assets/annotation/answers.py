@@ -20,10 +20,13 @@ from pmo_assets.annotation.annotations import (
     FigureFingerprint,
     FigureRegions,
     FigureReview,
+    InstructionAnswer,
     Location,
     problem_text,
 )
 from pmo_assets.annotation.cases import CaseFigure
+from pmo_assets.annotation.instruction_cases import KnownInstruction
+from pmo_assets.annotation.instruction_tasks import judged_instruction
 from pmo_assets.annotation.interfaces import (
     ANNOTATED,
     CAPTION,
@@ -78,11 +81,13 @@ class TaskProblem:
 class KnownFigures:
     """Figures that answers are checked against: articles by name, and their figures by image_cluster_id.
 
-    `words` are the texts that a region's words may come from besides the caption, by the same names.
+    `words` are the texts that a region's words may come from besides the caption, by the same names; `instructions` the
+    instructions that there are, by the article's name and `instruction_id`.
     """
 
     articles: Mapping[str, Mapping[str, CaseFigure]]
     words: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    instructions: Mapping[str, Mapping[str, KnownInstruction]] = field(default_factory=dict)
 
 
 @dataclass
@@ -91,6 +96,7 @@ class TakenAnswers:
 
     figures: dict[str, list[AnnotatedFigure]] = field(default_factory=dict)
     regions: dict[str, list[FigureRegions]] = field(default_factory=dict)
+    instructions: dict[str, list[InstructionAnswer]] = field(default_factory=dict)
     pages: dict[str, set[int]] = field(default_factory=dict)
     page_counts: dict[str, int] = field(default_factory=dict)
     problems: list[TaskProblem] = field(default_factory=list)
@@ -117,6 +123,7 @@ class _About(BaseModel):
     page: int = Field(0, ge=0, le=MAX_PAGE)
     pages: int = Field(0, ge=0, le=MAX_PAGE)
     frame: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat] | None = None
+    instruction: str | None = Field(None, max_length=500)
 
 
 _ABOUT: Final = TypeAdapter(_About)
@@ -189,6 +196,8 @@ def _take(
     try:
         if about.interface == "regions":
             regions = _figure_regions(about, annotation, known, person)
+        elif about.interface == "instructions":
+            judged = _judged_instruction(about, annotation, known, person)
         else:
             figures = list(_figures(about, annotation, known, person))
     except BadRegion as error:
@@ -199,6 +208,9 @@ def _take(
         taken.taken += 1
         if about.interface == "regions":
             taken.regions.setdefault(about.article, []).append(regions)
+            return
+        if about.interface == "instructions":
+            taken.instructions.setdefault(about.article, []).append(judged)
             return
         taken.figures.setdefault(about.article, []).extend(figures)
         if about.interface == "pages":
@@ -234,6 +246,29 @@ def _figure_regions(about: _About, annotation: Mapping[str, Any], known: KnownFi
         figure_locations=tuple(_location(place) for place in figure.locations),
         panels=tuple(decided_panel_regions(answer, about.panels, (figure.caption, *further))),
         review=_review(about, annotation, person, DECIDES["regions"]),
+    )
+
+
+def _judged_instruction(
+    about: _About, annotation: Mapping[str, Any], known: KnownFigures, person: str
+) -> InstructionAnswer:
+    figure = _figure(about, _known_article(about, known))
+    found = known.instructions.get(about.article, {}).get(about.instruction or "")
+    if found is None or found.image_cluster_id != figure.image_cluster_id:
+        raise BadRegion(f"the figure has no instruction {str(about.instruction)[:60]!r} any more: export it again")
+    answer = answered(annotation.get("result"), labels=labels_of(about.interface), caption=figure.caption, parts=())
+    verdict, reason = judged_instruction(answer)
+    return InstructionAnswer(
+        label=figure.label,
+        image_cluster_id=figure.image_cluster_id,
+        figure_locations=tuple(_location(place) for place in figure.locations),
+        instruction_id=found.instruction_id,
+        kind=found.kind,
+        confidence=found.confidence,
+        maker=found.maker,
+        verdict=verdict,
+        reason=reason,
+        review=_review(about, annotation, person, DECIDES["instructions"]),
     )
 
 

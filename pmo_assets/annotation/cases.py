@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import polars as pl
 
 from pmo_assets.records import panels as panel_rules
 from pmo_assets.records.figure import PageBox
 from pmo_assets.records.geometry import Box
+from pmo_assets.records.instructions import InstructionKind
 from pmo_assets.records.panels import PanelImage, PrintedIdentifier
 from pmo_assets.records.regions import Mark, Region
 from pmo_assets.records.reviews import Purpose
@@ -80,6 +82,31 @@ class ShownRegions:
 
 
 @dataclass(frozen=True)
+class ShownInstruction:
+    """An instruction that people judge.
+
+    Attributes:
+        instruction_id: of it.
+        panel: that it is about.
+        kind: of it.
+        confidence: 0..1: of its weakest evidence.
+        maker: who wrote it.
+        turns: (role, words) of its messages.
+        evidence: what the answers rest on, in lines to read.
+        boxes: of what it speaks of, normalised to the figure.
+    """
+
+    instruction_id: str
+    panel: CasePanel
+    kind: InstructionKind
+    confidence: float
+    maker: str
+    turns: tuple[tuple[str, str], ...]
+    evidence: tuple[str, ...] = ()
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True)
 class FigureCase:
     """A figure that people are asked about.
 
@@ -92,6 +119,7 @@ class FigureCase:
         asked: ordinals of the panels that are meant, for an audit; all if empty.
         remarks: what was reported to be wrong with it, for people to read.
         regions: its marks and regions, where people are asked about them (`region_cases`).
+        instructions: about its panels, that people judge (`instruction_cases`).
     """
 
     batch: str
@@ -102,6 +130,7 @@ class FigureCase:
     asked: frozenset[int] = frozenset()
     remarks: tuple[str, ...] = ()
     regions: ShownRegions | None = None
+    instructions: tuple[ShownInstruction, ...] = ()
 
 
 def figure_cases(
@@ -175,9 +204,19 @@ def _allotted(sizes: Mapping[str, int], count: int) -> dict[str, int]:
     return drawn
 
 
-def _sampled(names: Mapping[tuple[int, str, int], str], count: int, seed: int) -> set[tuple[int, str, int]]:
+_Key = TypeVar("_Key", str, tuple[int, str, int])
+
+
+def stratified_sample(names: Mapping[_Key, str], count: int, seed: int) -> set[_Key]:
+    """Return random keys, as many of each stratum as there are; the same names and seed give the same.
+
+    Args:
+        names: stratum of each key.
+        count: of keys.
+        seed: of the sample.
+    """
     source = random.Random(seed)
-    strata: dict[str, list[tuple[int, str, int]]] = {}
+    strata: dict[str, list[_Key]] = {}
     for key in sorted(names):
         strata.setdefault(names[key], []).append(key)
     allotted = _allotted({name: len(keys) for name, keys in strata.items()}, count)
@@ -206,7 +245,7 @@ def audit_sample(
             names[(*key, 0)] = stratum(min(judged, key=lambda panel: (panel.confidence, panel.ordinal)).assembly)
         elif not by_figure:
             names |= {(*key, panel.ordinal): stratum(panel.assembly) for panel in judged}
-    chosen = _sampled(names, count, seed)
+    chosen = stratified_sample(names, count, seed)
     for case in cases():
         key = case.figure.article_id, case.figure.image_cluster_id
         asked = frozenset(

@@ -24,6 +24,7 @@ import pymupdf
 from numpy.typing import NDArray
 
 from pmo_assets.annotation.cases import FigureCase
+from pmo_assets.annotation.instruction_tasks import instruction_tasks
 from pmo_assets.annotation.interfaces import MODEL_VERSION, TITLES, Interface, configuration
 from pmo_assets.annotation.region_tasks import regions_task
 from pmo_assets.annotation.tasks import (
@@ -128,6 +129,9 @@ def _figure_tasks(
             yield "audit", task
     if "regions" in interfaces:
         yield "regions", regions_task(case, picture, seen)
+    if "instructions" in interfaces:
+        for task in instruction_tasks(case, picture, seen):
+            yield "instructions", task
 
 
 def _page_tasks(

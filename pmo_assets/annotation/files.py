@@ -103,7 +103,7 @@ def write_answers(folder: Path, taken: TakenAnswers, known: KnownFigures) -> Map
 
 def _put_answers(folder: Path, taken: TakenAnswers, known: KnownFigures) -> Mapping[str, AnnotatedArticle]:
     changed = {}
-    for name in sorted({*taken.figures, *taken.pages, *taken.regions}):
+    for name in sorted({*taken.figures, *taken.pages, *taken.regions, *taken.instructions}):
         try:
             path = annotation_file(folder, name)
             article = settled_article(
@@ -114,6 +114,7 @@ def _put_answers(folder: Path, taken: TakenAnswers, known: KnownFigures) -> Mapp
                 taken.page_counts.get(name),
                 known.articles[name],
                 taken.regions.get(name, ()),
+                taken.instructions.get(name, ()),
             )
         except FileInTheWay as error:
             taken.problems.append(TaskProblem(name, str(error)))

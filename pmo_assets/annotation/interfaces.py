@@ -1,22 +1,26 @@
 """The interfaces in which people annotate, as Label Studio's configuration: here is the home of their parts' names.
 
 As in the paper (2.5.1, Supplement B): figure and caption boxes on the page (S1), boxes on the figure, parts of the
-caption and panels (S3); a fourth in which an audit judges one panel's subcaption; a fifth for marks and what they show.
+caption and panels (S3); a fourth in which an audit judges one panel's subcaption; a fifth for marks and what they show;
+a sixth in which an audit judges one instruction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.regions import MARK_COLOURS, MARK_KINDS, MarkKind
-from pmo_assets.records.reviews import VERDICTS, DecidedField
+from pmo_assets.records.reviews import INSTRUCTION_VERDICTS, VERDICTS, DecidedField
 from pmo_assets.records.stores import SystemicError
 
-Interface = Literal["pages", "boxes", "captions", "audit", "regions"]
+Interface = Literal["pages", "boxes", "captions", "audit", "regions", "instructions"]
 
-INTERFACES: Final[tuple[Interface, ...]] = ("pages", "boxes", "captions", "audit", "regions")
+INTERFACES: Final[tuple[Interface, ...]] = ("pages", "boxes", "captions", "audit", "regions", "instructions")
+
+AUDITS: Final[frozenset[Interface]] = frozenset({"audit", "instructions"})
+"""Those in which people judge, and decide nothing."""
 
 DECIDES: Final[Mapping[str, tuple[DecidedField, ...]]] = {
     "pages": ("figure", "caption"),
@@ -24,6 +28,7 @@ DECIDES: Final[Mapping[str, tuple[DecidedField, ...]]] = {
     "captions": ("subcaptions",),
     "audit": (),
     "regions": ("marks", "regions"),
+    "instructions": (),
 }
 """Fields that an answer decides, by interface; in `captions` also the panels, where a person moves one."""
 
@@ -33,6 +38,7 @@ TITLES: Final[Mapping[str, str]] = {
     "captions": "caption parts and panels",
     "audit": "audit of subcaptions",
     "regions": "marks and regions",
+    "instructions": "instructions",
 }
 
 MODEL_VERSION: Final = "pmo-assets"
@@ -54,6 +60,7 @@ DESCRIBES: Final = "describes"
 REGION, TIP, TIPS = "Region", "Tip", "tips"
 COLOUR, PRINT, WORDS, TYPED, PHRASES = "colour", "print", "words", "typed", "phrases"
 SHOWS: Final = "shows"
+TURNS, EVIDENCE, REASON = "turns", "evidence", "reason"
 
 MARK_LABELS: Final[Mapping[str, MarkKind]] = {
     kind.capitalize() if kind != "other" else "Other mark": kind for kind in MARK_KINDS
@@ -138,14 +145,20 @@ def _captions() -> str:
     )
 
 
+def _verdict(names: Sequence[str]) -> str:
+    choices = "".join(f'<Choice value="{name}" hotkey="{number}"/>' for number, name in enumerate(names, start=1))
+    return (
+        f'<Choices name="{VERDICT}" toName="{PICTURE}" choice="single-radio" required="true" showInline="true">'
+        f"{choices}</Choices>"
+    )
+
+
 def _audit() -> str:
-    choices = "".join(f'<Choice value="{name}" hotkey="{number}"/>' for number, name in enumerate(VERDICTS, start=1))
     return (
         '<Header value="$title"/>'
         '<Header size="5" value="Is this the subcaption of the framed panel?"/>'
         '<Text name="subcaption" value="$subcaption"/>'
-        f'<Choices name="{VERDICT}" toName="{PICTURE}" choice="single-radio" required="true" showInline="true">'
-        f"{choices}</Choices>"
+        + _verdict(VERDICTS)
         + _rectangles((PANEL,), 4)
         + _picture()
         + f'<Header size="6" value="The whole caption"/><Text name="{CAPTION_TEXT}" value="$caption"/>'
@@ -177,13 +190,33 @@ def _regions() -> str:
     )
 
 
+def _instructions() -> str:
+    others = ",".join(name for name in INSTRUCTION_VERDICTS if name != "right")
+    return (
+        '<Header value="$title"/>'
+        '<Header size="5" value="Is every answer true of the framed panel, and do its picture or the words below tell '
+        'it?"/>'
+        f'<Text name="{TURNS}" value="${TURNS}"/>'
+        + _verdict(INSTRUCTION_VERDICTS)
+        + f'<TextArea name="{REASON}" toName="{PICTURE}" maxSubmissions="1" rows="2" placeholder="what is wrong, or '
+        f'why it cannot be told" visibleWhen="choice-selected" whenTagName="{VERDICT}" whenChoiceValue="{others}"/>'
+        + _rectangles((PANEL, REGION), 4)
+        + _picture()
+        + f'<Header size="6" value="It rests on"/><Text name="{EVIDENCE}" value="${EVIDENCE}"/>'
+        + f'<Header size="6" value="The whole caption"/><Text name="{CAPTION_TEXT}" value="$caption"/>'
+    )
+
+
 def configuration(interface: str) -> str:
     """Return an interface's configuration, the XML that a Label Studio project takes.
 
     Raises:
         UnknownInterface: if there is none of this name.
     """
-    known = {"pages": _pages, "boxes": _boxes, "captions": _captions, "audit": _audit, "regions": _regions}
+    known = {
+        "pages": _pages, "boxes": _boxes, "captions": _captions, "audit": _audit, "regions": _regions,
+        "instructions": _instructions,
+    }  # fmt: skip
     made = known.get(interface)
     if made is None:
         raise UnknownInterface(f"no interface {interface!r}; there are {', '.join(INTERFACES)}")
@@ -196,4 +229,5 @@ def labels_of(interface: str) -> frozenset[str]:
         "pages": frozenset({FIGURE, CAPTION}),
         "boxes": frozenset({PANEL, IDENTIFIER, *IMAGE_TYPES}),
         "regions": frozenset({REGION, *MARK_LABELS}),
+        "instructions": frozenset({PANEL, REGION}),
     }.get(interface, frozenset({PANEL}))

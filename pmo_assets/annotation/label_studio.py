@@ -76,6 +76,7 @@ class Answered:
         links: (from, to) ids of related regions.
         choices: chosen for the task as a whole, by the part's name.
         points: single points.
+        texts: written about the task as a whole, by the part's name.
     """
 
     boxes: tuple[DrawnBox, ...]
@@ -83,6 +84,7 @@ class Answered:
     links: tuple[tuple[str, str], ...]
     choices: Mapping[str, str]
     points: tuple[DrawnPoint, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 def exported_tasks(content: bytes) -> list[Any]:
@@ -333,10 +335,11 @@ class _Found:
         known = {*self.drawn, *self.points, *(item.id for item in self.marked)}
         if not known.issuperset(end for ends in self.links for end in ends):
             raise BadRegion("a relation points at a region that does not exist")
-        of_task = {
-            name: choice for key, chosen in self.choices.items() if key not in known for name, choice in chosen.items()
-        }
-        return Answered(boxes, tuple(self.marked), tuple(self.links), of_task, tuple(self.points.values()))
+        chosen, texts = (
+            {name: said for key, own in parts.items() if key not in known for name, said in own.items()}
+            for parts in (self.choices, self.texts)
+        )
+        return Answered(boxes, tuple(self.marked), tuple(self.links), chosen, tuple(self.points.values()), texts)
 
 
 def answered(

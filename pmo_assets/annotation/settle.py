@@ -15,6 +15,7 @@ from pmo_assets.annotation.annotations import (
     AnnotatedPanel,
     FigureRegions,
     FigureReview,
+    InstructionAnswer,
     Location,
 )
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
@@ -27,19 +28,21 @@ SAME_PANEL: Final = 0.5
 
 AnswerKey = tuple[Any, ...]
 
-Answer = TypeVar("Answer", AnnotatedFigure, FigureRegions)
-"""One person's answer: about a figure, or about the marks and regions of its panels."""
+Answer = TypeVar("Answer", AnnotatedFigure, FigureRegions, InstructionAnswer)
+"""One person's answer: about a figure, about the marks and regions of its panels, or about an instruction."""
 
 
-def answer_key(figure: AnnotatedFigure | FigureRegions) -> AnswerKey:
+def answer_key(figure: AnnotatedFigure | FigureRegions | InstructionAnswer) -> AnswerKey:
     """Return the key of an answer, from its subject and its annotator: a second one with the same key replaces it.
 
-    An audit asks about one panel at a time; figures that only people found have no name but their place.
+    An audit asks about one panel or instruction at a time; figures that only people found have no name but their place.
     """
     review = figure.review or FigureReview()
     place = figure.figure_locations[0]
     about: tuple[Any, ...] = (figure.image_cluster_id or "",)
-    if review.purpose == "audit":
+    if isinstance(figure, InstructionAnswer):
+        about = (*about, figure.instruction_id)
+    elif review.purpose == "audit":
         about = (*about, *(tuple(panel.box) for panel in figure.panels))
     if review.interface == "pages":
         about = (*about, place.page)
@@ -48,7 +51,7 @@ def answer_key(figure: AnnotatedFigure | FigureRegions) -> AnswerKey:
     return (review.purpose, review.interface or "", review.annotator or "", *about)
 
 
-def _order(figure: AnnotatedFigure | FigureRegions) -> tuple[str, str]:
+def _order(figure: AnnotatedFigure | FigureRegions | InstructionAnswer) -> tuple[str, str]:
     review = figure.review or FigureReview()
     return review.at or "", review.annotator or ""
 
@@ -77,7 +80,7 @@ def merged_answers(before: Iterable[Answer], new: Iterable[Answer]) -> tuple[Ans
     return tuple(kept[key] for key in sorted(kept, key=repr))
 
 
-def _fingerprint(figure: AnnotatedFigure | FigureRegions) -> Fingerprint | None:
+def _fingerprint(figure: AnnotatedFigure | FigureRegions | InstructionAnswer) -> Fingerprint | None:
     seen = figure.review.fingerprint if figure.review else None
     return None if seen is None else Fingerprint(**seen.model_dump())
 
@@ -224,6 +227,7 @@ def settled_article(
     page_count: int | None,
     figures: Collection[str],
     regions: Iterable[FigureRegions] = (),
+    instructions: Iterable[InstructionAnswer] = (),
 ) -> AnnotatedArticle:
     """Return an article with new answers: all of them, and what holds of each figure.
 
@@ -238,6 +242,7 @@ def settled_article(
         page_count: of the article; None when not known.
         figures: image_cluster_id of those that the machine found.
         regions: answers about marks and regions.
+        instructions: answers about instructions.
     """
     region_answers = merged_answers(before.region_answers if before else (), regions)
     drawn_by_hand = [item for item in (before.regions if before else ()) if item.review is None]
@@ -269,6 +274,7 @@ def settled_article(
             *(item for item in settled_regions(region_answers) if item.image_cluster_id not in of_hand),
         ),
         region_answers=region_answers,
+        instruction_answers=merged_answers(before.instruction_answers if before else (), instructions),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from pmo_assets.annotation.cases import FigureCase, stratum
+from pmo_assets.annotation.cases import CasePanel, FigureCase, stratum
 from pmo_assets.annotation.interfaces import (
     ANNOTATED,
     CAPTION,
@@ -64,6 +64,11 @@ class ShownPage:
 def title(case: FigureCase) -> str:
     """Return the heading of a figure for people: article, label, reported mistakes."""
     return " · ".join((case.article.package, _label(case), *_reported(case)))
+
+
+def panel_title(case: FigureCase, panel: CasePanel) -> str:
+    """Return the heading of a panel for people: of its figure, and its name."""
+    return title(case) + (f", panel {panel.identifier}" if panel.identifier else "")
 
 
 def _label(case: FigureCase) -> str:
@@ -151,8 +156,7 @@ def audit_tasks(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> I
         if panel.ordinal not in case.asked:
             continue
         box = panel.content_box
-        named = f", panel {panel.identifier}" if panel.identifier else ""
-        data = {**figure_data(case, picture), "title": title(case) + named, "subcaption": panel.subcaption}
+        data = {**figure_data(case, picture), "title": panel_title(case, panel), "subcaption": panel.subcaption}
         judged = {
             "box": list(panel.content_box),
             "identifier": panel.identifier,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.markup import escape
@@ -112,7 +112,7 @@ def export(
     audit: Annotated[
         int | None, typer.Option("--audit", min=1, help="A random sample of so many panels, to be judged.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="With --audit: seed of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(help="With --audit or --instructions: seed of the sample.")] = 0,
     by_figure: Annotated[
         bool, typer.Option("--by-figure", help="With --audit: draw figures, and judge all their panels.")
     ] = False,
@@ -131,6 +131,14 @@ def export(
             "their figures, and no other task.",
         ),
     ] = False,
+    instructions: Annotated[
+        int | None,
+        typer.Option(
+            "--instructions",
+            min=1,
+            help="A random sample of so many kept instructions, by kind and confidence, to be judged.",
+        ),
+    ] = None,
     batch: Annotated[list[str] | None, typer.Option("--batch", help="Only of this batch (repeatable).")] = None,
     interfaces: Annotated[
         str | None,
@@ -148,15 +156,10 @@ def export(
     from pmo_assets.storage.objects import ContentStore
     from pmo_assets.storage.pixels import ParquetPixels
 
-    chosen = [undecided_cases, audit is not None, bool(reports), bool(articles)]
-    if sum(chosen) > 1 or not (any(chosen) or batch or regions):
-        raise CommandError(
-            "say what: --undecided, --audit N, --reports FILE, --regions, or --articles NAME (or --batch KEY for all "
-            "of a batch)"
-        )
-    if regions and (interfaces is not None or any(chosen[:3])):
-        raise CommandError("--regions is a kind of case, or with --articles their one task: give nothing else")
-    kind = ("resolve", "audit", "reports", "full")[chosen.index(True) if any(chosen) else -1]
+    kind = _kind_of_cases(
+        [undecided_cases, audit is not None, bool(reports), instructions is not None, bool(articles)],
+        regions=regions, batch=bool(batch), interfaces=interfaces,
+    )  # fmt: skip
     if pictures not in (EMBEDDED, FOLDER) and not pictures.startswith(("http://", "https://")):
         raise CommandError("--pictures is embedded, folder, or an address with http:// or https://")
     server = _server(url) if push else None
@@ -172,6 +175,8 @@ def export(
     elif regions:
         kind = "full" if articles else "resolve"
         parts = [(("regions",), _of_regions(tables, current, kind, numbers))]
+    elif instructions is not None:
+        parts = [(("instructions",), _of_instructions(tables, current, instructions, seed))]
     else:
         cases = _chosen(tables, current, kind, numbers, below=least, audit=audit or 0, seed=seed, by_figure=by_figure)
         names = _interfaces(interfaces, kind)
@@ -213,6 +218,27 @@ def export(
     _say_next(folder, sorted(exported.tasks), pushed=server is not None)
 
 
+_PURPOSES: Final = ("resolve", "audit", "reports", "audit", "full")
+
+
+def _kind_of_cases(chosen: Sequence[bool], *, regions: bool, batch: bool, interfaces: str | None) -> str:
+    """Return what kind of cases is asked for; `chosen` are the options in the order of `_PURPOSES`.
+
+    Raises:
+        CommandError: if they do not go together.
+    """
+    if sum(chosen) > 1 or not (any(chosen) or batch or regions):
+        raise CommandError(
+            "say what: --undecided, --audit N, --instructions N, --reports FILE, --regions, or --articles NAME (or "
+            "--batch KEY for all of a batch)"
+        )
+    if regions and (interfaces is not None or any(chosen[:4])):
+        raise CommandError("--regions is a kind of case, or with --articles their one task: give nothing else")
+    if chosen[3] and interfaces is not None:
+        raise CommandError("--instructions has an interface of its own: give no other")
+    return _PURPOSES[chosen.index(True) if any(chosen) else -1]
+
+
 def _say_next(folder: Path, interfaces: Sequence[str], *, pushed: bool) -> None:
     """Say what to do with exported tasks, in a line; nothing if there are none."""
     if not interfaces:
@@ -240,6 +266,15 @@ def _of_regions(
     return region_cases(tables, current, "full", numbers)
 
 
+def _of_instructions(tables: Tables, current: dict[str, list[int]], count: int, seed: int) -> Iterable[FigureCase]:
+    """Return the figures whose instructions an audit judges."""
+    from pmo_assets.annotation.instruction_cases import instruction_cases
+
+    if not set(tables.batches("verdicts")) & set(current):
+        raise CommandError("no batch has instructions yet: run `pmo run`")
+    return instruction_cases(tables, current, count, seed)
+
+
 def _reported(
     tables: Tables, current: dict[str, list[int]], files: Sequence[Path], wanted: str | None
 ) -> list[tuple[tuple[Interface, ...], Iterable[FigureCase]]]:
@@ -264,7 +299,7 @@ def _numbers(tables: Tables, current: dict[str, list[int]], names: Sequence[str]
 
 
 def _interfaces(wanted: str | None, kind: str) -> tuple[Interface, ...]:
-    from pmo_assets.annotation.interfaces import INTERFACES
+    from pmo_assets.annotation.interfaces import AUDITS, INTERFACES
 
     if kind == "audit":
         return ("audit",)
@@ -272,8 +307,8 @@ def _interfaces(wanted: str | None, kind: str) -> tuple[Interface, ...]:
     if wanted is None:
         return usual
     names = [name.strip() for name in wanted.split(",")]
-    never = {"resolve": {"audit", "pages", "regions"}, "reports": {"audit", "regions"}}.get(kind, {"audit"})
-    allowed = [name for name in INTERFACES if name not in never]
+    never = {"resolve": {"pages", "regions"}, "reports": {"regions"}}.get(kind, set())
+    allowed = [name for name in INTERFACES if name not in AUDITS | never]
     if unknown := [name for name in names if name not in allowed]:
         raise CommandError(f"no interface {', '.join(unknown)} for these cases; there are {', '.join(allowed)}")
     return tuple(name for name in allowed if name in names)
@@ -296,6 +331,7 @@ def import_answers(
     from pmo_assets.annotation.answers import KnownFigures, as_is, hashed, take_answers, task_article
     from pmo_assets.annotation.cases import known_figures
     from pmo_assets.annotation.files import write_answers
+    from pmo_assets.annotation.instruction_cases import known_instructions
     from pmo_assets.annotation.label_studio import exported_tasks
     from pmo_assets.annotation.region_cases import region_words
 
@@ -313,7 +349,8 @@ def import_answers(
                 tasks += exported_tasks(server.answers(number))
     names = {name for task in tasks if (name := task_article(task))}
     words = region_words(tables, current, {name for task in tasks if (name := task_article(task, "regions"))})
-    known = KnownFigures(known_figures(tables, current, names), words)
+    judged = {name for task in tasks if (name := task_article(task, "instructions"))}
+    known = KnownFigures(known_figures(tables, current, names), words, known_instructions(tables, current, judged))
     taken = take_answers(tasks, known, as_is if named else hashed)
     changed = write_answers(folder, taken, known)
     say_list("not taken", "answer", [f"{item.task}: {item.reason}" for item in taken.problems])
@@ -333,13 +370,16 @@ def report(annotations: Into = None) -> None:
     """Say how far people agree, and what their audit of the machine came to."""
     from pmo_assets.annotation.annotations import annotation_files, read_annotations
     from pmo_assets.quality.metrics.agreement import annotation_metrics
+    from pmo_assets.quality.metrics.instructions import instruction_audit_metrics
     from pmo_assets.quality.metrics.metric import metrics_by_threshold
 
     read = read_annotations(
         annotation_files(str(_folder(annotations, settings_from_environment(made_later=("annotations",)))))
     )
     say_list("not usable", "file", [f"{item.file}: {item.reason}" for item in read.problems])
-    headings, lines = metrics_by_threshold(annotation_metrics(read.articles))
+    headings, lines = metrics_by_threshold(
+        [*annotation_metrics(read.articles), *instruction_audit_metrics(read.articles)]
+    )
     table = Table(title="annotation quality", title_justify="left")
     for number, heading in enumerate(headings):
         table.add_column(heading, justify="left" if number < 2 else "right")

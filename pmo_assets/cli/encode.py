@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pmo_assets.encoders.evaluation.ranks import RightAnswers
     from pmo_assets.encoders.evaluation.results import Evaluation
 
-EncodedLevel = Literal["figure", "panel", "region"]
+EncodedLevel = Literal["figure", "panel", "region", "video"]
 MapColouring = Literal["image_type", "modality", "split"]
 MapMethod = Literal["tsne", "pca"]
 

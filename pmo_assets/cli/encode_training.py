@@ -1,4 +1,4 @@
-"""`pmo encode train | embed | ablate`: dual encoders of a release's pairs."""
+"""`pmo encode train | embed | vectors | ablate`: dual encoders of a release's pairs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def train(
         if rank == 0:
             for note in (
                 *learn.left_out,
-                f"{counted(len(learn), 'unit')} of {counted(len(learn.articles()), 'article')}",
+                f"{counted(len(learn), 'unit')} of {counted(len(learn.sources()), 'source')}",
             ):
                 messages.print(note, highlight=False, markup=False)
         options = RunOptions(own_device, at_once, cache, save_every=save_every)
@@ -183,7 +183,8 @@ def embed(
     places: Places,
     out: Annotated[Path, typer.Option("--out", help="Parquet file to write.", metavar="OUT.parquet")],
     level: Annotated[
-        list[str] | None, typer.Option("--level", help="figure, panel or region; may be repeated; all by default.")
+        list[str] | None,
+        typer.Option("--level", help="figure, panel, region or video; may be repeated; all by default."),
     ] = None,
     split: Annotated[Split | None, typer.Option("--split", help="One split; all by default.")] = None,
     device: Annotated[Device, typer.Option("--device", help="Where the encoder is computed.")] = "cpu",
@@ -213,3 +214,49 @@ def embed(
         f"{counted(counts['image'], 'picture')} and {counted(counts['text'], 'text')} in {out}{told}",
         highlight=False, markup=False, soft_wrap=True,
     )  # fmt: skip
+
+
+def vectors(
+    model: Annotated[Path, typer.Argument(help="A run of `pmo encode train`, or a folder that open_clip loads.")],
+    what: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of pictures, a text file with a text a line, or rows.jsonl of `pmo encode examples`."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="OUT", help="OUT.npy; of rows.jsonl OUT/images.npy and OUT/texts.npy.")
+    ],
+    device: Annotated[Device, typer.Option("--device", help="Where the encoder is computed.")] = "cpu",
+    threads: Annotated[int, typer.Option("--threads", min=0, help="CPU threads; 0 lets PyTorch choose.")] = 0,
+) -> None:
+    """Embed pictures or texts of your own as arrays: for `evaluate`, `classify`, `robustness`, `distance` and `map`.
+
+    Rows are in the order of the pictures' names, of the lines, or of rows.jsonl.
+    """
+    need_torch(device)
+    import PIL.Image
+    import torch
+
+    from pmo_assets.encoders.embedding import picture_rows, text_rows, write_vectors
+    from pmo_assets.encoders.evaluation.datasets.examples import read_picture
+    from pmo_assets.encoders.evaluation.datasets.reading import rows_to_embed
+    from pmo_assets.encoders.networks.building import load_encoder
+
+    if threads:
+        torch.set_num_threads(threads)
+    given = rows_to_embed(what)
+    encoder = load_encoder(model)
+    both = given.pictures and given.texts
+    with progress_bars() as (_, tell):
+        for name, kind, count in (("images", "pictures", len(given.pictures)), ("texts", "texts", len(given.texts))):
+            if not count:
+                continue
+            shown = (PIL.Image.fromarray(read_picture(path)) for path in given.pictures)
+            found = (
+                picture_rows(encoder, shown, device) if kind == "pictures" else text_rows(encoder, given.texts, device)
+            )
+            file = out / f"{name}.npy" if both else out
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_vectors(found, count, encoder, file, kind, tell)
+            console.print(f"{counted(count, kind[:-1])} in {file}", highlight=False, markup=False, soft_wrap=True)

@@ -176,7 +176,8 @@ def _instruction_lines(item: dict[str, Any], verdict: dict[str, Any] | None) -> 
     if verdict is None:
         yield "    no verdict"
     elif verdict["is_kept"]:
-        yield "    kept by every check"
+        people = [said["who"] for said in verdict["verdicts"] if said["criterion"] == "audit"]
+        yield "    kept by every check" + (f", and right by {', '.join(people)}" if people else "")
     else:
-        last = verdict["verdicts"][-1]
-        yield f"    discarded by {last['who']}, {last['criterion']}: {last['reason']}"
+        against = next(said for said in verdict["verdicts"] if said["verdict"] == "discard")
+        yield f"    discarded by {against['who']}, {against['criterion']}: {against['reason']}"

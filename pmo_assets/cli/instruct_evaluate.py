@@ -52,7 +52,7 @@ def questions(
     place = (folder or release_folder(data_root_of(settings))).resolve()
     target = to or place.with_name("test-set")
     release, asked = _opened(place)
-    shown = pictures_of(release, "test", load_masker() if settings.mask_people else None)
+    shown = pictures_of(release, "test", load_masker() if settings.mask_people != "no" else None)
     with progress_bars() as (_, tell):
         write_questions(asked, target, shown, lambda done, total: tell("questions", done, total))
     console.print(
@@ -125,7 +125,7 @@ def evaluate(
                 max_pixels=settings.vlm_max_pixels,
                 concurrency=settings.vlm_concurrency,
             )
-            shown = pictures_of(release, "test", load_masker() if settings.mask_people else None)
+            shown = pictures_of(release, "test", load_masker() if settings.mask_people != "no" else None)
             said = asked_answers(
                 asked.questions, examinee, shown, lambda done, total: tell("answers", done, total)
             )  # fmt: skip

@@ -15,6 +15,7 @@ from rich.markup import escape
 from pmo_assets import __version__
 from pmo_assets.cli.annotate import annotate_app
 from pmo_assets.cli.article import article
+from pmo_assets.cli.articles import articles_app
 from pmo_assets.cli.batches import batches_app
 from pmo_assets.cli.captions import captions_app
 from pmo_assets.cli.clean import clean
@@ -28,6 +29,7 @@ from pmo_assets.cli.encode_search import search as encode_search
 from pmo_assets.cli.encode_training import ablate as encode_ablate
 from pmo_assets.cli.encode_training import embed as encode_embed
 from pmo_assets.cli.encode_training import train as encode_train
+from pmo_assets.cli.encode_training import vectors as encode_vectors
 from pmo_assets.cli.environment import (
     check_address_space,
     log_for_people_or_programs,
@@ -74,6 +76,7 @@ app.command(rich_help_panel=_START)(dev)
 app.command(rich_help_panel=_START)(doctor)
 app.command(rich_help_panel=_WAY)(refresh)
 app.add_typer(batches_app, name="batches", rich_help_panel=_WAY)
+app.add_typer(articles_app, name="articles", rich_help_panel=_WAY)
 app.command(rich_help_panel=_WAY)(run)
 app.command(rich_help_panel=_WAY)(report)
 app.add_typer(release_app, name="release", rich_help_panel=_WAY)
@@ -93,6 +96,7 @@ app.command(rich_help_panel=_OWN)(samples)
 app.add_typer(train_app, name="train", rich_help_panel=_OWN)
 encode_app.command("train")(encode_train)
 encode_app.command("embed")(encode_embed)
+encode_app.command("vectors")(encode_vectors)
 encode_app.command("ablate")(encode_ablate)
 encode_app.command("index")(encode_index)
 encode_app.command("search")(encode_search)

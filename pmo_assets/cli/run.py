@@ -26,6 +26,7 @@ from pmo_assets.cli.console import (
 from pmo_assets.cli.unit_batches import other_batches, process_units
 from pmo_assets.cli.whole_run import WholeRun
 from pmo_assets.configuration.remembered import check_settings, renew_settings, with_remembered
+from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.settings import Settings
 
 
@@ -168,7 +169,7 @@ def run_batches(
         )
         if release and failed and not even_so:
             failed.append("no release was made of what failed (`pmo run --even-so` makes it with what is there)")
-        elif release and Tables(registry.data_root).batches("dataset_rows"):
+        elif release and any(Tables(registry.data_root).batches(name) for name in ("dataset_rows", VIDEO_PAIRS)):
             in_turn(
                 registry.data_root,
                 [RELEASE],

@@ -34,7 +34,9 @@ ANNOTATIONS: Final = "annotations"
 REVIEWED: Final = "reviewed_panels"
 """Name of the first asset that applies them."""
 
-APPLIED_BY: Final[Mapping[str, str]] = MappingProxyType({REVIEWED: "figures", "marks": "regions", "regions": "regions"})
+APPLIED_BY: Final[Mapping[str, str]] = MappingProxyType(
+    {REVIEWED: "figures", "marks": "regions", "regions": "regions", "verdicts": "instruction_answers"}
+)
 """Column of the decisions that an asset applies, by asset; its metadata hold a digest of these (`APPLIED_DIGEST`)."""
 
 FILES_DIGEST: Final = "files_digest"

@@ -8,12 +8,13 @@ each step would cost more than most steps take; the work is in the workers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import dagster as dg
 
 from pmo_assets.defs.graph import BATCH_TAG
 from pmo_assets.defs.renewing import renewal
-from pmo_assets.pipeline.graph import declared_units
-from pmo_assets.records.units import ARTICLE
+from pmo_assets.records.units import ARTICLE, Unit
 
 _OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, ARTICLE.name)
 
@@ -48,15 +49,15 @@ PROCESS_BATCH = _job(
 )
 
 
-def jobs_of_units() -> list[dg.UnresolvedAssetJobDefinition]:
-    """Return for every unit but articles the job that takes a batch of it from its manifest to its last table."""
+def jobs_of_units(units: Iterable[Unit]) -> list[dg.UnresolvedAssetJobDefinition]:
+    """Return for each of the units but articles the job that takes its batches from the manifest to the last table."""
     return [
         _job(
             f"process_{unit.batch}",
             dg.AssetSelection.tag(BATCH_TAG, unit.name),
             f"Take a batch of {unit.names} from its manifest to its last table, everything anew.",
         )
-        for unit in declared_units()
+        for unit in units
         if unit != ARTICLE
     ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from types import ModuleType
 
 import dagster as dg
@@ -16,10 +16,15 @@ import dagster as dg
 from pmo_assets.defs.annotated import ANNOTATIONS
 from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.job_assets import JobAsset, jobs_of
+from pmo_assets.defs.partitions import batches_of
 from pmo_assets.defs.rejections import rejections_asset
 from pmo_assets.defs.stage_table import manifest_asset, stage_table
 from pmo_assets.pipeline.graph import declared_stages, declared_units
+from pmo_assets.records.stores import StorageError
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.settings import Settings
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import has_batches
 
 GROUPS = "pmo_assets.defs.assets"
 """The package whose modules are the groups; by name, because groups may ask here what there is."""
@@ -55,17 +60,36 @@ def group_assets() -> list[dg.AssetsDefinition]:
     return [*found.values(), *manifests, *(stage_table(name) for name in declared_stages() if name not in found)]
 
 
-def as_set(assets: Iterable[dg.AssetsDefinition], settings: Settings) -> list[dg.AssetsDefinition]:
-    """Return the assets, of which Dagster makes those that the settings give something to make of.
+def units_at_work(settings: Settings) -> list[Unit]:
+    """Return the units that there is something to make of: articles, and each of which a batch is registered.
 
-    Where no annotations are set, `annotations` is there to be seen and is not made. Dagster cannot make an asset that
-    is not partitioned in a run of a batch; it would make what lies before and behind it in two runs of every batch.
+    Where the data root cannot be asked now, all of them: what is not seen may be there.
     """
-    made = dg.AssetKey(ANNOTATIONS)
-    return [
-        dg.AssetsDefinition(specs=list(item.specs)) if made in item.keys and not settings.annotations else item
-        for item in assets
-    ]
+    data_root = DataRoot(settings.data_root, settings.s3_endpoint)
+    try:
+        return [unit for unit in declared_units() if unit == ARTICLE or has_batches(data_root, unit)]
+    except StorageError:
+        return list(declared_units())
+
+
+def as_set(
+    assets: Iterable[dg.AssetsDefinition], settings: Settings, units: Collection[Unit]
+) -> list[dg.AssetsDefinition]:
+    """Return the assets, of which Dagster makes those that there is something to make of; the others are to be seen.
+
+    Where no annotations are set, `annotations` is not made. Dagster cannot make an asset that is not partitioned in a
+    run of a batch; it would make what lies before and behind it in two runs of every batch. Nor are the assets of a
+    unit of which there is no batch (`units_at_work`): of assets with batches of two units *Materialize all* makes all
+    batches, and lets nobody choose one.
+    """
+    absent = [batches_of(unit) for unit in declared_units() if unit not in units]
+
+    def is_made(item: dg.AssetsDefinition) -> bool:
+        if dg.AssetKey(ANNOTATIONS) in item.keys:
+            return bool(settings.annotations)
+        return all(spec.partitions_def not in absent for spec in item.specs)
+
+    return [item if is_made(item) else dg.AssetsDefinition(specs=list(item.specs)) for item in assets]
 
 
 def all_assets() -> list[dg.AssetsDefinition]:

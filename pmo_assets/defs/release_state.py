@@ -9,7 +9,7 @@ import dagster as dg
 from pmo_assets.release.standing import waiting_statements
 from pmo_assets.storage.candidates import known_of_pmc
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.removed import removed_batches
+from pmo_assets.storage.removed import articles_taken_out, removed_batches
 from pmo_assets.storage.tables import Tables
 
 WITHDRAWN = "withdrawn"
@@ -23,7 +23,8 @@ def withdrawn_digest(data_root: DataRoot) -> str:
     """Return a short hash of what is said about articles without rows being made.
 
     By PMC: versions that are gone or do not count, retractions, changed licences; and by the manifests of batches that
-    are not done: retractions and licences of articles that a release holds. By people: batches that they removed.
+    are not done: retractions and licences of articles that a release holds. By people: batches and articles
+    that they removed.
     """
     known = known_of_pmc(data_root)
     words = [f"{article}.{version}" for article, version in sorted(known.withdrawn)]
@@ -31,6 +32,7 @@ def withdrawn_digest(data_root: DataRoot) -> str:
     words += [f"retracted {article}" for article in sorted(known.retracted)]
     words += [f"stated {article}.{version} {code}" for article, version, code in sorted(known.changed)]
     words += [f"removed {batch}" for batch in sorted(removed_batches(data_root))]
+    words += [f"taken out {number}" for number in sorted(articles_taken_out(data_root))]
     words += waiting_statements(Tables(data_root))
     return hashlib.sha256(",".join(words).encode()).hexdigest()[:12]
 

@@ -115,9 +115,9 @@ class Score:
 
 
 def some_articles(examples: Examples, share: float) -> Examples:
-    """Return the units of a share of the articles, at least two; a smaller share is part of a larger one."""
-    articles = sorted(examples.articles(), key=lambda number: hashlib.sha256(f"size {number}".encode()).digest())
-    return examples.of(set(articles[: max(2, round(len(articles) * share))]))
+    """Return the units of a share of the articles and lectures, two or more; a smaller share is part of a larger."""
+    sources = sorted(examples.sources(), key=lambda name: hashlib.sha256(f"size {name}".encode()).digest())
+    return examples.of(set(sources[: max(2, round(len(sources) * share))]))
 
 
 def run_ablations(
@@ -229,7 +229,7 @@ def _measured(
     images, words = embedded(maker, units, texts)
     maker.flush()
     names = tuple(unit.name for unit in units)
-    pairs = [Pair(u.name, u.name, text, u.article_id, u.looks) for u, text in zip(units, texts, strict=True)]
+    pairs = [Pair(u.name, u.name, text, u.source, u.looks) for u, text in zip(units, texts, strict=True)]
     task = paired(
         EmbeddingTable(names, Embeddings(images, "pictures")), EmbeddingTable(names, Embeddings(words, "texts")), pairs
     )

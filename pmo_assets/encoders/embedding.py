@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -51,8 +52,6 @@ def embed_examples(
     """
     if not len(examples):
         raise ExamplesError("there are no pairs to embed")
-    encoder.model.to(device)
-    encoder.set_training(False)
     schema = pa.schema(
         [
             ("id", pa.string()),
@@ -105,17 +104,14 @@ def _blocks(
     encoder: DualEncoder, units: Sequence[Unit], device: str, level: PairLevel, tell: Tell
 ) -> Iterator[tuple[str, list[str], NDArray[np.float32]]]:
     texts = [item for unit in units for own in unit.texts.values() for item in own]
-    with torch.inference_mode():
-        for start in range(0, len(units), AT_ONCE):
-            part = units[start : start + AT_ONCE]
-            pixels = encoder.pixel_batch([shown(unit) for unit in part])
-            yield "image", [unit.name for unit in part], _rows(encoder.model.encode_image(pixels.to(device)))
-            tell(f"{level}: pictures", min(start + AT_ONCE, len(units)), len(units))
-        for start in range(0, len(texts), AT_ONCE):
-            chosen = texts[start : start + AT_ONCE]
-            tokens = encoder.token_batch([encoder.tokens(text) for _, text in chosen])
-            yield "text", [name for name, _ in chosen], _rows(encoder.model.encode_text(tokens.to(device)))
-            tell(f"{level}: texts", min(start + AT_ONCE, len(texts)), len(texts))
+    places = range(0, len(units), AT_ONCE)
+    for start, rows in zip(places, picture_rows(encoder, map(shown, units), device), strict=True):
+        yield "image", [unit.name for unit in units[start : start + AT_ONCE]], rows
+        tell(f"{level}: pictures", min(start + AT_ONCE, len(units)), len(units))
+    places = range(0, len(texts), AT_ONCE)
+    for start, rows in zip(places, text_rows(encoder, (text for _, text in texts), device), strict=True):
+        yield "text", [name for name, _ in texts[start : start + AT_ONCE]], rows
+        tell(f"{level}: texts", min(start + AT_ONCE, len(texts)), len(texts))
 
 
 def retrieval_in_test(embeddings: Path, release: Path) -> dict[str, float]:
@@ -137,21 +133,63 @@ def retrieval_in_test(embeddings: Path, release: Path) -> dict[str, float]:
     return numbers
 
 
+def picture_rows(
+    encoder: DualEncoder, pictures: Iterable[PIL.Image.Image], device: str = "cpu"
+) -> Iterator[NDArray[np.float32]]:
+    """Yield the embeddings of PIL pictures in blocks (up to `AT_ONCE`, d); only a block is in memory."""
+    encoder.model.to(device)
+    encoder.set_training(False)
+    rest = iter(pictures)
+    while block := list(islice(rest, AT_ONCE)):
+        with torch.inference_mode():
+            yield _rows(encoder.model.encode_image(encoder.pixel_batch(block).to(device)))
+
+
+def text_rows(encoder: DualEncoder, texts: Iterable[str], device: str = "cpu") -> Iterator[NDArray[np.float32]]:
+    """Yield the embeddings of texts in blocks (up to `AT_ONCE`, d); only a block is in memory."""
+    encoder.model.to(device)
+    encoder.set_training(False)
+    rest = iter(texts)
+    while block := list(islice(rest, AT_ONCE)):
+        with torch.inference_mode():
+            tokens = encoder.token_batch([encoder.tokens(text) for text in block])
+            yield _rows(encoder.model.encode_text(tokens.to(device)))
+
+
 def embed_pictures_and_texts(
     encoder: DualEncoder, pictures: Sequence[PIL.Image.Image], texts: Sequence[str]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return embeddings of PIL pictures (n, d) and of texts (m, d), each without the others in memory."""
-    encoder.set_training(False)
     empty = np.zeros((0, encoder.dimensions), dtype=np.float32)
-    images, words = [empty], [empty]
-    with torch.inference_mode():
-        for start in range(0, len(pictures), AT_ONCE):
-            pixels = encoder.pixel_batch(pictures[start : start + AT_ONCE])
-            images.append(_rows(encoder.model.encode_image(pixels)))
-        for start in range(0, len(texts), AT_ONCE):
-            rows = [encoder.tokens(text) for text in texts[start : start + AT_ONCE]]
-            words.append(_rows(encoder.model.encode_text(encoder.token_batch(rows))))
-    return np.concatenate(images), np.concatenate(words)
+    images, words = picture_rows(encoder, pictures), text_rows(encoder, texts)
+    return np.concatenate([empty, *images]), np.concatenate([empty, *words])
+
+
+def write_vectors(
+    rows: Iterable[NDArray[np.float32]], count: int, encoder: DualEncoder, out: Path, kind: str, tell: Tell
+) -> None:
+    """Write blocks of embeddings as a `.npy` of (count, d) float32, whole or not at all.
+
+    Args:
+        rows: of `picture_rows` or `text_rows`.
+        count: of all rows.
+        encoder: who made them.
+        out: the file.
+        kind: what they are of, for `tell`.
+        tell: is told of the progress.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    done = 0
+    with path_aside(out) as aside:
+        whole = np.lib.format.open_memmap(aside, "w+", np.float32, (count, encoder.dimensions))
+        for block in rows:
+            whole[done : done + len(block)] = block
+            done += len(block)
+            tell(kind, done, count)
+        whole.flush()
+        del whole
 
 
 def _rows(found: Tensor) -> NDArray[np.float32]:

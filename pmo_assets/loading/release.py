@@ -215,7 +215,9 @@ class Release:
 
     @property
     def pairs(self) -> Rows[Pair]:
-        """Figures, panels and regions, each with each of its texts: `filter(level="panel", text_kind="subcaption")`.
+        """Figures, panels, regions and pictures of lectures, each with each of its texts.
+
+        `filter(level="panel", text_kind="subcaption")`, `filter(level="video")`.
 
         Raises:
             ReleaseError: if the release was made before there were pairs.
@@ -271,7 +273,7 @@ class Release:
         return self._table(config).picture_of(row)
 
     def picture_table(self, config: str) -> ShardedTable:
-        """Return the files of a config with the pictures of pairs; "figures" or "panels"."""
+        """Return the files of a config with the pictures of pairs: "figures", "panels" or "videos"."""
         return self._table(config)
 
     def picture_in_split(self, config: str, split: Split, row: int) -> bytes | None:

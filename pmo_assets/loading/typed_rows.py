@@ -9,7 +9,7 @@ import dataclasses
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 import PIL.Image
@@ -32,6 +32,8 @@ from pmo_assets.tables.context import (
     text_places,
 )
 from pmo_assets.tables.panels import panel_images, printed_identifiers
+
+_Value = TypeVar("_Value")
 
 Split = Literal["train", "validation", "test"]
 
@@ -387,31 +389,53 @@ class Article(_Credited):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class _OfPicture(_OfArticle):
-    """Rows that name the row of a config whose picture they are about."""
+class _OfPicture(_Row):
+    """Rows that name the row of a config whose picture they are about; a lecture's have no article and no figure."""
 
+    article_id: int | None
     panel_id: str | None
     picture_row: int
-    image_cluster_id: str
+    image_cluster_id: str | None
+
+    @property
+    def article(self) -> Article:
+        """The article.
+
+        Raises:
+            ReleaseError: if the picture is of a lecture video.
+        """
+        return self._source.article_of(self._in_article(self.article_id))
 
     @property
     def figure(self) -> Figure:
-        """The figure."""
-        return self._source.figure_of(self.article_id, self.image_cluster_id)
+        """The figure.
+
+        Raises:
+            ReleaseError: if the picture is of a lecture video.
+        """
+        return self._source.figure_of(self._in_article(self.article_id), self._in_article(self.image_cluster_id))
+
+    def _in_article(self, value: _Value | None) -> _Value:
+        if value is None:
+            raise ReleaseError(f"{self!r} is of a lecture video, which has no article and no figure")
+        return value
 
     @property
     def panel(self) -> Panel | None:
-        """The panel; None for a figure."""
+        """The panel; None for a figure, and for a picture of a lecture video."""
+        if self.article_id is None:
+            return None
         panels = self._source.panels_of(self.article_id, self.image_cluster_id)
         return next((panel for panel in panels if panel.panel_id == self.panel_id), None)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Pair(_OfPicture):
-    """A figure, panel or region with one of its texts: a row of the config `pairs`.
+    """A figure, panel, region or picture of a lecture with one of its texts: a row of the config `pairs`.
 
     `box` is (left, top, right, bottom) as fractions of the picture, `figure_box` of the figure. The text is the
-    article's, unless it is `generated`. No pair is withheld.
+    article's, unless it is `generated`, or what is said in a lecture (level "video", whose `article_id`, `figure_id`
+    and the like are None and whose `video_id` is a number). No pair is withheld.
     """
 
     CONFIG: ClassVar[str] = "pairs"
@@ -424,21 +448,22 @@ class Pair(_OfPicture):
     confidence: float | None
     picture_config: PictureConfig
     box: Box
-    figure_box: Box
-    figure_id: str
+    figure_box: Box | None
+    figure_id: str | None
     region_id: str | None
     panel_name: str | None
-    figure_panels: int
+    figure_panels: int | None
 
     def __repr__(self) -> str:
-        return f"<Pair {self.region_id or self.panel_id or self.figure_id} {self.text_kind}{_shortly(self.text)}>"
+        name = self.region_id or self.panel_id or self.figure_id or self.pair_id
+        return f"<Pair {name} {self.text_kind}{_shortly(self.text)}>"
 
     def picture(self) -> bytes | None:
-        """Return the picture that the box lies in as a file (PNG or WebP): the figure's, or the panel's."""
+        """Return the picture that the box lies in as a file (PNG or WebP): the figure's, panel's or lecture's."""
         return self._source.picture_in_split(self.picture_config, self.split, self.picture_row)
 
     def image(self) -> PIL.Image.Image:
-        """Return the picture that the box lies in, RGB: the figure's, or the panel's.
+        """Return the picture that the box lies in, RGB: the figure's, panel's or lecture's.
 
         Raises:
             ReleaseError: if it is damaged, or its config was not fetched.
@@ -484,6 +509,8 @@ class Instruction(_OfPicture):
     boxes: tuple[Box, ...]
     maker: str
     confidence: float
+    article_id: int
+    image_cluster_id: str
     panel_id: str
 
     def __repr__(self) -> str:

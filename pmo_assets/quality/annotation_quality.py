@@ -19,10 +19,12 @@ from pmo_assets.quality.metrics.agreement import (
     pair_agreement,
     pair_number,
 )
+from pmo_assets.quality.metrics.instructions import instruction_audit_metrics, latest_answers
 from pmo_assets.quality.metrics.metric import Metric, mean
 from pmo_assets.quality.metrics.regions import machine_metrics
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
-from pmo_assets.records.reviews import VERDICTS
+from pmo_assets.records.instructions import INSTRUCTION_KINDS
+from pmo_assets.records.reviews import INSTRUCTION_VERDICTS, VERDICTS
 from pmo_assets.release.facts import AuditFacts
 from pmo_assets.release.selection import current_articles
 from pmo_assets.storage.parquet import read_parquet
@@ -31,6 +33,7 @@ from pmo_assets.viewing.palette import FOUND_COLOUR, SHARED_COLOUR, TRUTH_COLOUR
 from pmo_assets.viewing.quality_plots import stacked_shares_plot
 
 _VERDICT_COLOURS = {"right": TRUTH_COLOUR, "wrong": FOUND_COLOUR, "not evaluable": SHARED_COLOUR}
+_INSTRUCTION_COLOURS = {"right": TRUTH_COLOUR, "wrong": FOUND_COLOUR, "unclear": SHARED_COLOUR}
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def answered_articles(tables: Tables) -> list[AnnotatedArticle]:
     if not has_annotations(tables.data_root):
         return []
     rows = read_parquet(tables.data_root, quality_key("annotations")).to_dicts()
-    return [article for article in map(article_of_row, rows) if article.answers or article.region_answers]
+    return [article for article in map(article_of_row, rows) if article.is_answered]
 
 
 def assembly_sizes(tables: Tables) -> dict[str, int]:
@@ -132,6 +135,7 @@ def annotations_measured(
     sizes: Mapping[str, int],
     marks: Sequence[Mapping[str, Any]] = (),
     regions: Sequence[Mapping[str, Any]] = (),
+    instructions: Mapping[str, int] | None = None,
 ) -> AnnotationsMeasured:
     """Measure how far people agree, and how far the machine's marks and regions are from theirs.
 
@@ -140,6 +144,7 @@ def annotations_measured(
         sizes: panels by who assigned them (`assembly_sizes`).
         marks: rows of `marks` of these articles (`decided_rows`).
         regions: rows of `regions` of these articles.
+        instructions: instructions by stratum (`instruction_sizes`).
     """
     pairs = [pair_agreement(pair) for pair in answer_pairs(articles)]
     verdicts = {name: dict(counts) for name, counts in audit_verdicts(articles).items()}
@@ -150,4 +155,14 @@ def annotations_measured(
     )
     rows = [_row(number, item) for number, item in enumerate(pairs)]
     of_machine = machine_metrics(marks, regions, _whole_figures(articles))
-    return AnnotationsMeasured([*annotation_metrics(articles, sizes), *of_machine], rows, plots)
+    judged = Counter((answer.kind, answer.verdict) for answer in latest_answers(articles))
+    if judged:
+        kinds = [kind for kind in INSTRUCTION_KINDS if any(of == kind for of, _ in judged)]
+        by_kind: dict[str, dict[str, int]] = {
+            kind: {verdict: judged[kind, verdict] for verdict in INSTRUCTION_VERDICTS} for kind in kinds
+        }
+        plots.append(
+            ("audit of instructions", stacked_shares_plot(by_kind, _INSTRUCTION_COLOURS, title="Audited instructions"))
+        )
+    of_instructions = instruction_audit_metrics(articles, instructions)
+    return AnnotationsMeasured([*annotation_metrics(articles, sizes), *of_instructions, *of_machine], rows, plots)

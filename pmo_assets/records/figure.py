@@ -82,24 +82,27 @@ class EmbeddedText:
     bold: bool
 
 
-ShapeKind = Literal["arrow", "head", "line", "rectangle", "ellipse", "dart", "pointer", "star", "curve", "patch"]
+ShapeKind = Literal[
+    "arrow", "head", "line", "rectangle", "ellipse", "dart", "pointer", "star", "brace", "curve", "patch"
+]  # fmt: skip
 """Look of a vector shape: a whole arrow; an arrowhead or triangle; a straight line; a box; a circle or ellipse; an
-arrowhead with a notch; an arrow of strokes, or with further corners; a star, or strokes that cross in the middle; any
-other line; any other filled shape, letters' outlines among them."""
+arrowhead with a notch; an arrow of strokes, or with further corners; a star, or strokes that cross in the middle; a
+brace or square bracket; any other line; any other filled shape, letters' outlines among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedShape:
-    """A simple shape that the PDF draws over a bitmap of the figure.
+    """A simple shape that the PDF draws over a bitmap of the figure, or an arrow or brace beside one.
 
     Attributes:
         kind: of shape.
         box: normalised [l, t, r, b] in the figure, line width included.
         colour: "#rrggbb" of its filling, or of its line where it has none.
         filled: it has a filling.
-        tip: normalised (x, y): where an arrow, pointer, head or dart points, and one end of an open line or curve; None
-            for other kinds, and for triangles all of whose sides are alike, or different.
-        tail: the end of its shaft, the middle of its back, or the line's other end; None where `tip` is.
+        tip: normalised (x, y): where an arrow, pointer, head or dart points, the point of a brace, and one end of an
+            open line or curve; None for other kinds, and for triangles all of whose sides are alike, or different.
+        tail: the end of its shaft, the middle of its back, or of a brace's opening, or the line's other end; None where
+            `tip` is.
     """
 
     kind: ShapeKind

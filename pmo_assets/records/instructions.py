@@ -182,13 +182,14 @@ TEMPLATE: Final = "template"
 
 Criterion = Literal[
     "form", "availability", "length", "text reference", "injection", "pixel test", "evidence", "words", "claim",
-    "negation", "laterality", "numbers", "leakage", "reasoning", "judgement",
+    "negation", "laterality", "numbers", "leakage", "reasoning", "judgement", "audit",
 ]  # fmt: skip
-"""What a verdict looks at; `pipeline.instructions.checks` says what each means; "judgement" is a model's."""
+"""What a verdict looks at; `pipeline.instructions.checks` says what each means; "judgement" is a model's, "audit" a
+person's."""
 
 CRITERIA: Final[tuple[Criterion, ...]] = (
     "form", "availability", "length", "text reference", "injection", "pixel test", "evidence", "words", "claim",
-    "negation", "laterality", "numbers", "leakage", "reasoning", "judgement",
+    "negation", "laterality", "numbers", "leakage", "reasoning", "judgement", "audit",
 )  # fmt: skip
 
 CHECKS: Final = "checks"

@@ -27,6 +27,11 @@ Verdict = Literal["right", "wrong", "not evaluable"]
 
 VERDICTS: Final[tuple[Verdict, ...]] = ("right", "wrong", "not evaluable")
 
+InstructionVerdict = Literal["right", "wrong", "unclear"]
+"""Verdict of an audit on an instruction; unclear: picture and words do not tell, or nobody understands the question."""
+
+INSTRUCTION_VERDICTS: Final[tuple[InstructionVerdict, ...]] = ("right", "wrong", "unclear")
+
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
@@ -153,8 +158,21 @@ class DecidedRegions:
     review: Review | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedInstruction:
+    """A person's verdict on an instruction about a panel of a figure; the reason is in their words, None without."""
+
+    label: str | None
+    image_cluster_id: str | None
+    figure_locations: tuple[PageBox, ...]
+    instruction_id: str
+    verdict: InstructionVerdict
+    reason: str | None
+    review: Review | None = None
+
+
 class Decided(Protocol):
-    """What tells which figure a decision is about: `DecidedFigure` and `DecidedRegions`."""
+    """What tells which figure people spoke of: `DecidedFigure`, `DecidedRegions` and `JudgedInstruction`."""
 
     @property
     def label(self) -> str | None:

@@ -27,6 +27,9 @@ METADATA_SUFFIX: Final = ".info.json"
 LARGEST_METADATA: Final = 16 * 2**20
 """Bytes of a file of metadata that are read."""
 
+KEYFRAMES: Final = "keyframes"
+"""Pixel store of the pictures of episodes, masked and cropped."""
+
 VIDEO_PAIRS: Final = "video_pairs"
 """Table of a batch of videos that a release is made of."""
 

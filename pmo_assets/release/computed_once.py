@@ -32,6 +32,7 @@ from pmo_assets.storage.candidates import CANDIDATES_KEY
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_metadata, read_parquet
 from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets.storage.removed import articles_taken_out
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.release import ArticleSplits, PanelDuplicates
 from pmo_assets.tables.schemas import checked
@@ -159,7 +160,7 @@ def _inputs_of_selection(tables: Tables) -> list[Any]:
     candidates = _digest(root.read(CANDIDATES_KEY)) if root.exists(CANDIDATES_KEY) else None
     made = [_tables_identity(tables, asset) for asset in ("article_packages", "articles", "dataset_rows")]
     manifests = [(file.name, file.size) for file in root.folder_facts("manifests", ".parquet")]  # written once
-    return [batches, manifests, candidates, made]
+    return [batches, manifests, candidates, made, sorted(articles_taken_out(root))]
 
 
 def _tables_identity(tables: Tables, asset: str) -> list[Any]:

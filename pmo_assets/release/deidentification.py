@@ -1,8 +1,8 @@
 """Pictures without people: faces, and printed names, dates and numbers of patients, are black in what is exported.
 
 What tells who somebody is is found by the face detector and the reader of print that lecture videos are masked with
-(`pipeline.videos`). Add here: what of a panel's picture must not leave with an instruction. Keep out: the rows, and the
-pictures of the hub's own tables, which are the articles' as published.
+(`pipeline.videos`). Add here: what of a picture must not leave. Keep out: the rows, and which pictures of a release
+are masked (`masking`).
 """
 
 from __future__ import annotations
@@ -94,18 +94,44 @@ class Masker:
             SystemicError: when a network fails.
         """
         pixels = decoded_bytes(content)
-        found = identifying_parts(
-            pixels, self.reader, least_face=SURE_FACE if shows_no_people(modality) else LEAST_SCORE
-        )
+        found = self.parts(pixels, modality)
         if not found:
             return CleanPicture(content)
         tall, wide = pixels.shape[:2]
-        black = np.zeros((tall, wide), dtype=np.bool_)
-        for item in found:
-            left, top, right, bottom = crop_box(item.box, wide, tall)
-            black[top:bottom, left:right] = True
-        shown = np.where(black[:, :, None], 0, pixels).astype(np.uint8)
-        return CleanPicture(compact_bytes(shown), found, float(black.mean()))
+        return CleanPicture(compact_bytes(blackened(pixels, found)), found, covered_share(found, wide, tall))
+
+    def parts(self, pixels: NDArray[np.uint8], modality: str | None = None) -> tuple[Masked, ...]:
+        """Return the parts of a picture that tell who somebody is.
+
+        Args:
+            pixels: (height, width, 3) uint8 RGB.
+            modality: of the picture, as the release says; None where it is not known.
+
+        Raises:
+            SystemicError: when a network fails.
+        """
+        return identifying_parts(
+            pixels, self.reader, least_face=SURE_FACE if shows_no_people(modality) else LEAST_SCORE
+        )
+
+
+def _black(parts: Sequence[Masked], width: int, height: int) -> NDArray[np.bool_]:
+    black = np.zeros((height, width), dtype=np.bool_)
+    for item in parts:
+        left, top, right, bottom = crop_box(item.box, width, height)
+        black[top:bottom, left:right] = True
+    return black
+
+
+def blackened(pixels: NDArray[np.uint8], parts: Sequence[Masked]) -> NDArray[np.uint8]:
+    """Return a picture, (height, width, 3) uint8 RGB, with parts of it black."""
+    black = _black(parts, pixels.shape[1], pixels.shape[0])
+    return np.where(black[:, :, None], 0, pixels).astype(np.uint8)
+
+
+def covered_share(parts: Sequence[Masked], width: int, height: int) -> float:
+    """Return the share of a picture's pixels that parts of it cover."""
+    return float(_black(parts, width, height).mean())
 
 
 def load_masker() -> Masker:

@@ -183,6 +183,7 @@ class ReleaseFacts:
         examples: panels that the card shows, in the order of their picture (`hub.examples`).
         creator: who makes the release, as it is to be cited: a group's or a person's name.
         repository: its future name on the hub, "owner/name"; the card's examples read it by that name.
+        masks_people: faces and printed names are black in its pictures.
     """
 
     version: str
@@ -211,3 +212,4 @@ class ReleaseFacts:
     examples: Sequence[ExampleFacts] = ()
     creator: str = CREATOR
     repository: str = REPOSITORY
+    masks_people: bool = False

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
+
+import polars as pl
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.hub_rows import with_joined
+from pmo_assets.pipeline.dataset.instruction_rows import kept_instructions
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.context import PanelSummary, SourceSentence
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
+from pmo_assets.records.instructions import INSTRUCTION_KINDS
+from pmo_assets.records.marked_words import shown_evidence
+from pmo_assets.records.step_output import Row
+from pmo_assets.records.units import VIDEO
+from pmo_assets.records.videos import KEYFRAMES
+from pmo_assets.release.deidentification import Masked
+from pmo_assets.release.lectures import release_lectures, rows_of_videos
+from pmo_assets.release.masking import without_people
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_rows
+from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_rows, surplus_of_answers
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.system.aside import place_aside, replace_folder
@@ -27,6 +41,8 @@ from pmo_assets.viewing.gallery import (
     GalleryContext,
     GalleryFigure,
     GalleryFilter,
+    GalleryInstruction,
+    GalleryLecture,
     GalleryPanel,
     GalleryWritten,
     write_gallery_folder,
@@ -54,6 +70,7 @@ def gallery_panel(
     filtered: Sequence[str] = (),
     *,
     private: bool = False,
+    instructions: Sequence[Mapping[str, Any]] = (),
 ) -> GalleryPanel:
     """Return a dataset row as the gallery's record.
 
@@ -62,9 +79,11 @@ def gallery_panel(
         forbidden: its licence forbids to show text and pixels to others.
         filtered: columns that the page has a filter of.
         private: it is shown to nobody else.
+        instructions: rows of that table about the panel, that the release has.
     """
     redistributable, forbidden = not forbidden, forbidden and not private
     hidden = {name for name in filtered if forbidden and holdings()[name] is not FACTS}
+    shown = () if forbidden else tuple(_instruction(row, item) for item in instructions)
     return GalleryPanel(
         panel_id=row["panel_id"],
         name=row["panel_name"],
@@ -83,7 +102,26 @@ def gallery_panel(
         regions=panel_regions(
             row.get("marks"), *((), ()) if forbidden else (row.get("phrases") or (), row.get("regions"))
         ),
+        instructions=shown,
     )
+
+
+def _instruction(row: Mapping[str, Any], item: Mapping[str, Any]) -> GalleryInstruction:
+    texts = [row["subcaption_text"] or "", *(cell["text"] for cell in row.get("mentions") or ())]
+    return GalleryInstruction(
+        item["kind"],
+        tuple((turn["role"], turn["content"]) for turn in item["messages"]),
+        shown_evidence(item["evidence"], texts),
+        tuple(as_box(box) for box in item["boxes"]),
+    )
+
+
+def gallery_filters() -> list[GalleryFilter]:
+    """Return the page's filters of columns, and last that of the kinds of instructions (`_with_kinds`)."""
+    return [
+        *(GalleryFilter(name, said.filter or name, said.names) for name, said in filters().items()),
+        GalleryFilter("instructions", "Instructions", {kind: kind.replace("_", " or ") for kind in INSTRUCTION_KINDS}),
+    ]
 
 
 def _values(cell: Any) -> tuple[str, ...]:
@@ -126,6 +164,7 @@ def gallery_figures(
     splits: Mapping[int, str],
     *,
     private: bool = False,
+    masked: Mapping[tuple[int, str], Sequence[Masked]] = MappingProxyType({}),
 ) -> Iterator[GalleryFigure]:
     """Yield every figure of the release with its panels, those of an article in a row.
 
@@ -136,8 +175,11 @@ def gallery_figures(
         options: the rows, pictures and texts that the release takes.
         splits: of the articles, by number.
         private: also pictures and words that licences do not let anyone pass on.
+        masked: what of figures is black, by article and image_cluster_id.
     """
     shown = list(filters())
+    table = pl.DataFrame(list(splits.items()), schema={"article_id": pl.Int64, "split": pl.String}, orient="row")
+    surplus = surplus_of_answers(tables, selection, table, options)
     for batch in selection.current:
         rows = with_joined(released_rows(tables, selection, batch, options), "panels", joined_tables(tables, batch))
         figures = {
@@ -145,6 +187,7 @@ def gallery_figures(
         }
         columns = ("article_id", "title", "package")
         articles = {row[0]: row[1:] for row in tables.read("articles", batch, columns).iter_rows()}
+        asked = _kept_by_panel(tables, batch, surplus)
         pixels = ParquetPixels(data_root, "figures", batch)
         read: tuple[int, Mapping[str, Any]] = (0, {})
         for key, part in rows.group_by("article_id", "image_cluster_id", maintain_order=True):
@@ -169,11 +212,13 @@ def gallery_figures(
                 commercial_use=first["commercial_use"],
                 attribution=" | ".join(filter(None, (first["attribution"], first["rights_statement"]))),
                 is_multi_page=figure["is_multi_page"],
-                image=picture.png if picture is not None else b"",
+                image=b"" if picture is None else without_people(picture.png, masked.get((article_id, cluster), ())),
                 width=figure["width"],
                 height=figure["height"],
                 panels=tuple(
-                    gallery_panel(row, forbidden, shown, private=private) for row in part.iter_rows(named=True)
+                    _with_kinds(gallery_panel(row, forbidden, shown, private=private, instructions=own))
+                    for row in part.iter_rows(named=True)
+                    for own in (asked.get(row["panel_id"], ()),)
                 ),
                 doi=first["doi"],
                 journal=first["journal"],
@@ -189,6 +234,43 @@ def gallery_figures(
             )
 
 
+def _with_kinds(panel: GalleryPanel) -> GalleryPanel:
+    """Return a panel with the kinds of its instructions as the last of its filters."""
+    kinds = tuple(dict.fromkeys(item.kind for item in panel.instructions))
+    return replace(panel, filtered=(*panel.filtered, kinds))
+
+
+def _kept_by_panel(tables: Tables, batch: str, left_out: Collection[str]) -> dict[str, list[Row]]:
+    """Return the instructions of a batch that the release has, by panel."""
+    kept = kept_instructions(tables.read("instructions", batch), tables.read("verdicts", batch))
+    found: dict[str, list[Row]] = {}
+    for row in kept.iter_rows(named=True):
+        if row["instruction_id"] not in left_out:
+            found.setdefault(row["panel_id"], []).append(row)
+    return found
+
+
+def gallery_lectures(data_root: DataRoot, tables: Tables, options: ReleaseOptions) -> Iterator[GalleryLecture]:
+    """Yield every picture of a lecture video that the release passes on, by video and time; of others nothing.
+
+    Args:
+        data_root: root of manifests and pictures.
+        tables: the tables below it.
+        options: the rows that the release takes.
+    """
+    manifests = Manifests(data_root, VIDEO)
+    lectures = release_lectures(data_root, tables, noncommercial=options.noncommercial)
+    for batch, number, _, rows in rows_of_videos(lectures):
+        ((channel, url),) = manifests.manifest(batch).filter(video_id=number).select("channel", "url").rows()
+        pictures = ParquetPixels(data_root, KEYFRAMES, batch).read(number)
+        for row in rows.iter_rows(named=True):
+            yield GalleryLecture(
+                pair_id=row["pair_id"], video=row["video"], channel=channel, url=url, start=row["start"],
+                end=row["end"], keyframe=row["keyframe"], text=row["text"], picture=pictures[str(row["episode"])].png,
+                license=row["license"], license_url=row["license_url"], attribution=row["attribution"],
+            )  # fmt: skip
+
+
 def write_gallery(
     data_root: DataRoot,
     tables: Tables,
@@ -199,6 +281,7 @@ def write_gallery(
     specialty: Specialty,
     folder: str,
     facts: Mapping[str, str],
+    masked: Mapping[tuple[int, str], Sequence[Masked]] = MappingProxyType({}),
 ) -> None:
     """Write the gallery of a release.
 
@@ -211,13 +294,15 @@ def write_gallery(
         specialty: subject of the dataset, for the header.
         folder: below which it is written; nothing is there.
         facts: release and software, for the header (`release.versions.version_facts`).
+        masked: what of figures is black, by article and image_cluster_id.
     """
     write_gallery_folder(
-        gallery_figures(data_root, tables, selection, options, splits),
+        gallery_figures(data_root, tables, selection, options, splits, masked=masked),
         lambda name, content: data_root.write(f"{folder}/{name}", content),
         title=f"{specialty.title} gallery",
         facts=facts,
-        filters=[GalleryFilter(name, said.filter or name, said.names) for name, said in filters().items()],
+        filters=gallery_filters(),
+        lectures=gallery_lectures(data_root, tables, options),
     )
 
 
@@ -259,7 +344,8 @@ def write_private_gallery(
             write,
             title=f"{specialty.title} gallery, private",
             facts=facts,
-            filters=[GalleryFilter(name, said.filter or name, said.names) for name, said in filters().items()],
+            filters=gallery_filters(),
+            lectures=gallery_lectures(tables.data_root, tables, options),
             private=True,
         )
         replace_folder(aside, folder)

@@ -26,6 +26,10 @@ LICENSE_KEY: Final = f"{HUB}/LICENSE.md"
 SPLITS_KEY: Final = f"{HUB}/splits.parquet"
 """The split of every article."""
 
+MASKED: Final = "masked"
+MASKED_KEY: Final = f"{HUB}/{MASKED}.parquet"
+"""Parts of pictures that are black in the release; only where something is."""
+
 RETRACTIONS_KEY: Final = "release/retractions.parquet"
 """Articles that left the dataset; the folder for the Hub holds a copy."""
 

@@ -29,8 +29,9 @@ from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
 from pmo_assets.release.instruction_numbers import InstructionCounts
-from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, GALLERY_FOLDER, HUB, RELEASE_KEY
+from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, GALLERY_FOLDER, HUB, MASKED, RELEASE_KEY
 from pmo_assets.release.lectures import release_lectures
+from pmo_assets.release.masking import PeopleMasking
 from pmo_assets.release.pair_numbers import PairCounts
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED, read_retractions
@@ -107,6 +108,7 @@ def make_release(
     say: Callable[[str], None],
     gallery: Callable[[str, str], None] | None = None,
     audit: AuditFacts | None = None,
+    masking: PeopleMasking | None = None,
     fence: Callable[[], None] = lambda: None,
 ) -> Release:
     """Write both forms of a release and what lies beside them; the same inputs give the same bytes.
@@ -127,6 +129,7 @@ def make_release(
         say: told of progress, batch by batch.
         gallery: writes the gallery below a prefix, given the version; without, the one before stays.
         audit: what people judged of its panels, for the card.
+        masking: makes faces and printed names black in pictures; None leaves them as they are published.
         fence: called first, and when all is ready, directly before the release is put in its place; an error of it
             leaves the one before.
 
@@ -154,10 +157,13 @@ def make_release(
         metadata=feature_metadata,
         say=say,
         lectures=release_lectures(data_root, tables, noncommercial=options.noncommercial, splits=groups.split_options),
+        masking=masking,
     )
+    if masking is not None:
+        masking.keep(data_root)
     with data_root.writing(f"{staging}/pubmed_ophtha_annotation.json") as stream:
         write_annotations(stream, _annotated(tables, selection, annotations, options))
-    files = [*_table_files(written), *_side_tables(data_root, selection, groups, staging)]
+    files = [*_table_files(written), *_side_tables(data_root, selection, groups, staging, masking)]
     index = read_parquet(data_root, written.index.key)
     absent = {
         **dict.fromkeys(written.counts.noncommercial_articles, NONCOMMERCIAL),
@@ -250,10 +256,13 @@ def _table_files(written: WrittenTables) -> list[FileOfRelease]:
     ]
 
 
-def _side_tables(data_root: DataRoot, selection: Selection, groups: PanelGroups, staging: str) -> list[FileOfRelease]:
+def _side_tables(
+    data_root: DataRoot, selection: Selection, groups: PanelGroups, staging: str, masking: PeopleMasking | None
+) -> list[FileOfRelease]:
     files = []
-    # The last two only where there is anything to say: most releases have nothing of it.
+    # The last ones only where there is anything to say: most releases have nothing of it.
     said = {"conflicts": selection.conflict_listing(), "narrowed_licences": selection.licence_listing()}
+    said |= {MASKED: masking.table()} if masking is not None else {}
     for name, table in {
         "duplicates": groups.duplicates,
         "splits": groups.splits,
@@ -290,6 +299,7 @@ def gone_articles(data_root: DataRoot, selection: Selection) -> dict[int, str]:
     out = read_retractions(data_root).filter(pl.col("returned_on").is_null())
     words = {RETRACTED: "the article was retracted", REMOVED: "PubMed Central removed the article"}
     reasons |= {number: words[reason] for number, reason in out.select("article_id", "reason").iter_rows()}
+    reasons |= dict.fromkeys(selection.taken_out, "people took the article out")
     said = {number: f"{words[RETRACTED]}: {item.why}" for number, item in selection.retracted.items()}
     return reasons | {number: why for number, why in said.items() if number in reasons}
 
@@ -422,6 +432,7 @@ def _facts(
         years=(min(counts.years), max(counts.years)) if counts.years else None,
         pairs=PairCounts(counts.pairs, counts.paired),
         instructions=_instruction_counts(counts),
+        masks_people=options.mask_people,
         side_tables=[
             ReleaseFile(file.path.removeprefix("hub/"), file.sha256, file.size, file.rows or 0, arrow_bytes=0)
             for file in manifest.files

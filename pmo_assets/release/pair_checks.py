@@ -23,8 +23,9 @@ def pair_faults(root: DataRoot, hub: str, *, withhold: bool = True) -> dict[str,
         withhold: the release withholds what licences forbid.
 
     Returns:
-        "no picture": the row that the pair names is not there, or another figure's or panel's; "withheld": its licence
-        does not let picture and text be passed on; "box": it reaches out of the picture, or has no area; "text": none.
+        "no picture": the row that the pair names is not there, or another figure's, panel's or lecture's; "withheld":
+        its licence does not let picture and text be passed on; "box": it reaches out of the picture, or has no area;
+        "text": none.
     """
     faults = dict.fromkeys(("no picture", "withheld", "box", "text"), 0)
     for split in SPLITS:
@@ -43,5 +44,5 @@ def pair_faults(root: DataRoot, hub: str, *, withhold: bool = True) -> dict[str,
 
 
 _COLUMNS: Final = (
-    "picture_config", "picture_row", "box", "text", "article_id", "image_cluster_id", "panel_id",
+    "picture_config", "picture_row", "box", "text", "article_id", "image_cluster_id", "panel_id", "pair_id",
 )  # fmt: skip

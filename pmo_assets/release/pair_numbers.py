@@ -18,7 +18,7 @@ class PairCounts:
 
     Attributes:
         pairs: by level and kind of text.
-        paired: figures, panels and regions that have a pair, by level.
+        paired: figures, panels, regions and lectures' pictures that have a pair, by level.
     """
 
     pairs: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -50,7 +50,11 @@ PAIR_HEADER: Final = ("level", "kind of text", "pairs")
 
 def pair_cells(counts: PairCounts) -> list[tuple[str, str, int]]:
     """Return the pairs by level and kind as the cells of `PAIR_HEADER`."""
-    return [(level, kind, counts.pairs.get((level, kind), 0)) for level, kind in _LEVEL_KINDS]
+    return [
+        (level, kind, counts.pairs.get((level, kind), 0))
+        for level, kind in _LEVEL_KINDS
+        if level != "video" or counts.pairs.get((level, kind))  # most releases have no lectures
+    ]
 
 
 PANEL2PATCH_PAIRS: Final[Mapping[str, int]] = {"figure": 364_216, "panel": 1_303_950, "region": 619_424}
@@ -89,7 +93,7 @@ def panel2patch_cells(counts: PairCounts, articles: int) -> list[tuple[str, int,
             PANEL2PATCH_PAIRS[level],
             _per_thousand(PANEL2PATCH_PAIRS[level], PANEL2PATCH_PAIRS["figure"]),
         )
-        for level in PAIR_LEVELS
+        for level in PANEL2PATCH_PAIRS
     ]
 
 

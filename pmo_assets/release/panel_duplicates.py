@@ -20,7 +20,7 @@ from pmo_assets.release.writing import ReleaseOptions, released_rows
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.release import ArticleSplits, PanelDuplicates
-from pmo_assets.tables.schemas import checked
+from pmo_assets.tables.schemas import checked, empty_table, schema_of
 
 _COLUMNS: Final = ("panel_id", "article_id", "year", "perceptual_hash", "picture_sha256")
 
@@ -119,14 +119,14 @@ def find_panel_duplicates(
 
 def _panels(tables: Tables, selection: Selection, options: ReleaseOptions) -> pl.DataFrame:
     """Return the compared columns of all panels: ids, year, hash and digest as bytes."""
-    parts = [
-        released_rows(tables, selection, batch, options, _COLUMNS).with_columns(
+    none = empty_table(schema_of("dataset_rows")).select(_COLUMNS)  # of a data root with nothing but lectures
+    return pl.concat(
+        rows.with_columns(
             pl.col("perceptual_hash").str.decode("hex"),
             pl.col("picture_sha256").str.slice(0, _DIGEST_LENGTH),
         )
-        for batch in selection.current
-    ]
-    return pl.concat(parts)
+        for rows in (none, *(released_rows(tables, selection, batch, options, _COLUMNS) for batch in selection.current))
+    )
 
 
 def _released_splits(data_root: DataRoot, options: SplitOptions) -> dict[int, int]:

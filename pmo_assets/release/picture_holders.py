@@ -22,7 +22,7 @@ from pmo_assets.tables.released import KEYS
 _ROWS_AT_ONCE: Final = 1 << 16
 
 OWNER_COLUMNS: Final[Mapping[PictureConfig, tuple[str, ...]]] = {
-    "figures": KEYS["figures"], "panels": KEYS["panels"],
+    "figures": KEYS["figures"], "panels": KEYS["panels"], "videos": KEYS["videos"],
 }  # fmt: skip
 """Columns by which a row that names a picture knows the row that holds it."""
 
@@ -53,7 +53,7 @@ class PictureHolders:
         )
 
     def strangers(self, rows: pl.DataFrame) -> int:
-        """Count the rows whose `picture_row` is not there, or another figure's or panel's."""
+        """Count the rows whose `picture_row` is not there, or another figure's, panel's or lecture's."""
         there = self._there(rows)
         named = rows["picture_row"].to_numpy()[there]
         return int((~there).sum()) + int((self.owners[named] != _owners(rows, self.config)[there]).sum())

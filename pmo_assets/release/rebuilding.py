@@ -7,7 +7,9 @@ from dataclasses import dataclass, fields
 
 import polars as pl
 
+from pmo_assets.release.deidentification import load_masker
 from pmo_assets.release.hub.features import feature_metadata
+from pmo_assets.release.masking import PeopleMasking
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.standing import Restriction
 from pmo_assets.release.versions import Manifest, read_manifest, read_version_licences, read_version_table
@@ -61,16 +63,18 @@ def rebuild_release(tables: Tables, version: str, target: DataRoot, *, say: Call
     held = read_version_licences(root, version).select("article_id", "license", "made_under", "why")
     licences = {number: Restriction(*said) for number, *said in held.iter_rows()}
     known = {field.name for field in fields(ReleaseOptions)}
+    options = ReleaseOptions(**{name: value for name, value in manifest.options.items() if name in known})
     written = write_tables(
         target,
         tables,
         Selection({item.batch: current.get(item.batch, []) for item in manifest.batches}, licences=licences),
         splits=articles.drop("batch").drop_nulls("split"),
         groups=read_version_table(root, version, "duplicates"),
-        options=ReleaseOptions(**{name: value for name, value in manifest.options.items() if name in known}),
+        options=options,
         prefix="",
         metadata=feature_metadata,
         say=say,
+        masking=PeopleMasking(load_masker(), "") if options.mask_people else None,
     )
     before = {file.path: file.sha256 for file in manifest.files if file.path.startswith(_TABLES)}
     shards = [file for splits in written.configs.values() for files in splits.values() for file in files]

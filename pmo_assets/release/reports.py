@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import chain
+from typing import Final
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.identity import RETRACTION
@@ -17,7 +19,7 @@ from pmo_assets.release.instruction_numbers import (
     balance_cells,
     instruction_cells,
 )
-from pmo_assets.release.keys import REJECTION_PAGES, rejection_page_key
+from pmo_assets.release.keys import MASKED_KEY, REJECTION_PAGES, rejection_page_key
 from pmo_assets.release.pair_numbers import (
     PAIR_HEADER,
     PANEL2PATCH_HEADER,
@@ -50,7 +52,10 @@ from pmo_assets.release.statistics.views import (
 from pmo_assets.release.statistics.waterfall import Waterfall
 from pmo_assets.release.versions import read_manifest, released_versions, version_facts
 from pmo_assets.release.writing import is_noncommercial
+from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.release import MaskedPictures
+from pmo_assets.tables.schemas import empty_table
 from pmo_assets.viewing.palette import ENTITY_STYLES, image_type_colour
 from pmo_assets.viewing.plots import Bar, share_text
 from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, Way
@@ -144,6 +149,7 @@ def release_summary(
                 PageTable("What the running text says of panels", CONTEXT_HEADER, tuple(context_cells(statistics))),
                 *pair_tables(tables, out.articles),
                 *instruction_tables(tables),
+                masked_table(tables),
                 batch_table(statistics),
                 duplicates_table(selection),
                 withheld_table(selection),
@@ -190,6 +196,32 @@ def instruction_tables(tables: Tables) -> tuple[PageTable, ...]:
         PageTable("Instructions by kind", INSTRUCTION_HEADER, tuple(instruction_cells(counts))),
         PageTable("Answers of yes/no questions", BALANCE_HEADER, tuple(balance_cells(counts)), BALANCE_REMARK),
     )
+
+
+_SHOWN_MASKED: Final = 200
+"""Lines of what was masked that the report shows; the release lists all of it."""
+
+
+def masked_table(tables: Tables) -> PageTable:
+    """Return what is black in the newest release's pictures, for a page; no rows where nothing is.
+
+    Args:
+        tables: the tables below the data root of the releases.
+    """
+    root = tables.data_root
+    found = read_parquet(root, MASKED_KEY) if root.exists(MASKED_KEY) else empty_table(MaskedPictures)
+    rows = tuple(
+        (article_words(row["article_id"], None), row["image_cluster_id"], row["panel_id"] or "the figure",
+         ", ".join(f"{count} × {what}" for what, count in sorted(Counter(row["what"]).items())), f"{row['share']:.1%}")
+        for row in found.head(_SHOWN_MASKED).iter_rows(named=True)
+    )  # fmt: skip
+    more = f"The first {_SHOWN_MASKED} of {found.height:,}; " if found.height > _SHOWN_MASKED else ""
+    panels = found["panel_id"].drop_nulls().len()
+    note = (
+        f"{more}{panels:,} panels and {found.height - panels:,} figures have a part that is black; hub/masked.parquet "
+        "has all of them, with boxes."
+    )
+    return PageTable("Masked: faces and printed names", ("article", "figure", "panel", "what", "black"), rows, note)
 
 
 def _context_groups(statistics: ReleaseStatistics) -> tuple[BarGroup, ...]:

@@ -107,7 +107,8 @@ def renewed_retractions(
         out: articles that are out now.
         released: ids of the panels in the release that is about to be replaced, by article number.
         today: the date that new rows bear.
-        unknown: articles of which nothing is said now, because people removed their batch: they did not come back.
+        unknown: articles of which nothing is said now, because people took them or their batch out: they
+            did not come back.
     """
     rows: list[dict[str, Any]] = before.to_dicts()
     absent = {*unknown, *(gone.article_id for gone in out)}
@@ -135,7 +136,7 @@ def write_retractions(tables: Tables, selection: Selection, today: date) -> pl.D
     """Note what is out of the dataset now, and which rows of the present release that takes away; return the table."""
     data_root = tables.data_root
     out, released = left_out(tables, selection), released_panels(data_root)
-    unknown = BatchRegistry(data_root).removed_articles()
+    unknown = BatchRegistry(data_root).removed_articles() | selection.taken_out
     table = renewed_retractions(read_retractions(data_root), out, released, today, unknown)
     data_root.write(RETRACTIONS_KEY, parquet_bytes(table))
     return table

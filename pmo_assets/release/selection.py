@@ -26,6 +26,7 @@ from pmo_assets.pipeline.dataset.identity import (
 from pmo_assets.records.defaults import TRUSTED_SOURCES
 from pmo_assets.release.evidence import ARTICLE_COLUMNS, is_trusted_source, known_package, with_own_titles
 from pmo_assets.release.standing import Restriction, Standing, Withdrawal, article_standing
+from pmo_assets.storage.removed import articles_taken_out
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import DuplicateArticles, IdentityConflicts, NarrowedLicences
 from pmo_assets.tables.schemas import checked
@@ -43,6 +44,7 @@ class Selection:
         retracted: by the number of every article that a newer manifest, another source or PMC says is retracted, and
             its batch does not: its rows are left out.
         licences: by article number, licences that hold in place of the one under which the rows were made.
+        taken_out: numbers of articles that people took out (`pmo articles remove`).
         conflicts: statements of packages about other ones that are not believed.
         order: all batches in order of registration; the place of a package's batch in it is `ArticlePackage.batch`.
     """
@@ -54,6 +56,7 @@ class Selection:
     licences: Mapping[int, Restriction] = field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
     order: Sequence[str] = ()
+    taken_out: frozenset[int] = frozenset()
 
     def listing(self) -> pl.DataFrame:
         """Return the duplicates as a table (`DuplicateArticles`)."""
@@ -167,7 +170,8 @@ def select_articles(tables: Tables, trusted: Collection[str] = TRUSTED_SOURCES) 
     found = [item for item in found if item.package.article_id not in unheld]
     batches = {item.package.article_id: standing.batches[item.package.batch] for item in found}
     retracted = {number: item for number, item in standing.retracted.items() if number not in batches}
-    out = {*batches, *retracted}
+    taken_out = articles_taken_out(tables.data_root)
+    out = {*batches, *retracted, *taken_out}
     return Selection(
         current={
             batch: [number for number in articles if number not in out] for batch, articles in standing.current.items()
@@ -178,6 +182,7 @@ def select_articles(tables: Tables, trusted: Collection[str] = TRUSTED_SOURCES) 
         licences={number: item for number, item in standing.licences.items() if number not in out},
         conflicts=(*standing.conflicts, *conflicts),
         order=standing.batches,
+        taken_out=taken_out,
     )
 
 

@@ -32,12 +32,14 @@ from pmo_assets.pipeline.dataset.instruction_rows import (
     yes_no_counts,
 )
 from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns, without_forbidden
-from pmo_assets.pipeline.dataset.pair_rows import FROM_FIGURES, FROM_PANELS, hub_pairs
+from pmo_assets.pipeline.dataset.pair_rows import FROM_FIGURES, FROM_PANELS, FROM_VIDEOS, hub_pairs, video_pairs
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.stores import Picture, StorageError
+from pmo_assets.records.videos import KEYFRAMES
 from pmo_assets.release.facts import SURE
 from pmo_assets.release.lectures import Lectures, rows_of_videos
+from pmo_assets.release.masking import PeopleMasking
 from pmo_assets.release.row_index import row_digests
 from pmo_assets.release.selection import Selection, articles_under, current_rows
 from pmo_assets.release.shards import Pictures, ShardWriter
@@ -73,11 +75,13 @@ class ReleaseOptions:
         noncommercial: keep rows whose licence forbids commercial use; else they are left out.
         figure_pictures: the hub's table `figures` has pictures.
         withhold: null what a licence does not let a release publish; False only for oneself.
+        mask_people: faces and printed names, dates and numbers of patients are black in its pictures.
     """
 
     noncommercial: bool = True
     figure_pictures: bool = True
     withhold: bool = True
+    mask_people: bool = False
 
 
 @dataclass
@@ -85,9 +89,10 @@ class ReleaseCounts:
     """Counts taken while a release was written.
 
     Of them `confidence` is the sum over the panels that their subcaption is theirs, `sure` and `decided` are as
-    `QualityFacts` has them; `pairs` counts rows by level and kind of text, `paired` the figures, panels and regions
-    that have any; `instructions` counts rows by kind, `answers` those of yes/no by split, topic and answer; `lectures`
-    counts videos of which pairs go out, `lectures_withheld` pairs that a licence keeps back.
+    `QualityFacts` has them; `pairs` counts rows by level and kind of text, `paired` the figures, panels, regions
+    and pictures of lectures that have any; `instructions` counts rows by kind, `answers` those of yes/no by split,
+    topic and answer; `lectures` counts videos of which pairs go out, `lectures_withheld` pairs that a licence keeps
+    back.
     """
 
     panels: int = 0
@@ -155,12 +160,17 @@ class _Writers:
     """The writers of all files of a release; what is not finished leaves no trace."""
 
     def __init__(
-        self, data_root: DataRoot, prefix: str, metadata: Callable[[pa.Schema], Mapping[bytes, bytes]]
+        self,
+        data_root: DataRoot,
+        prefix: str,
+        metadata: Callable[[pa.Schema], Mapping[bytes, bytes]],
+        masking: PeopleMasking | None = None,
     ) -> None:
         def writer(name: str, schema: pa.Schema, pictures: str | None, described: bool, **options: Any) -> ShardWriter:
             facts = metadata(schema) if described else {}
             return ShardWriter(data_root, f"{prefix}{name}", schema, facts, pictures=pictures, **options)
 
+        self.masking = masking
         schemas = {name: arrow_schema(schema) for name, schema in release_tables().items()}
         self.schemas = schemas
         self.published = writer(
@@ -197,6 +207,7 @@ def write_tables(
     metadata: Callable[[pa.Schema], Mapping[bytes, bytes]],
     say: Callable[[str], None],
     lectures: Lectures | None = None,
+    masking: PeopleMasking | None = None,
 ) -> WrittenTables:
     """Write `pubmed_ophtha.parquet`, the hub's shards and what lies beside them.
 
@@ -211,12 +222,15 @@ def write_tables(
         metadata: key-value metadata of the hub's files, by their schema.
         say: told of progress, batch by batch.
         lectures: pairs of lecture videos; None for none.
+        masking: makes faces and printed names black in pictures; needed where `options` want it.
 
     Raises:
         StorageError: if pictures or splits are missing.
     """
-    writers = _Writers(data_root, prefix, metadata)
-    surplus = _surplus_of_answers(tables, selection, splits, options)
+    if options.mask_people and masking is None:
+        raise StorageError("the release is to be without people, and nothing masks its pictures")
+    writers = _Writers(data_root, prefix, metadata, masking)
+    surplus = surplus_of_answers(tables, selection, splits, options)
     counts = ReleaseCounts(instructions_left_out=len(surplus))
     with contextlib.ExitStack() as stack:
         stack.callback(writers.abandon)
@@ -300,6 +314,7 @@ def _write_batch(
     panels, whole = _arrow(licensed_panels), _arrow(licensed_figures)
     own = _arrow(_licensed(articles, options))
     panel_store, figure_store = (ParquetPixels(tables.data_root, store, batch) for store in ("panels", "figures"))
+    pictured = rows.select("panel_id", "article_id", "image_cluster_id", "content_box", "modality")
     panel_ids, figure_ids = rows["panel_id"].to_list(), figures["pdf_figure_id"].to_list()
     clusters, captions = figures["image_cluster_id"].to_list(), figures["caption"].to_list()
     texts = rows.select("panel_id", "article_id", "image_cluster_id", "picture_sha256", *_TEXTS, *other_texts())
@@ -316,6 +331,12 @@ def _write_batch(
     for place, (at, of, (article_id, split)) in enumerate(zip(_spans(rows), _spans(figures), facts, strict=True)):
         hidden = [shut and options.withhold for shut in closed[at]]
         found = _pictures(panel_store.read(article_id), panel_ids[at], batch, "panels")
+        figures_found = _pictures(figure_store.read(article_id), figure_ids[of], batch, "figures")
+        drawn = [picture.png for picture in figures_found]
+        if writers.masking is not None:
+            of_article = pictured.slice(at.start, len(found)).to_dicts()
+            named = list(zip(clusters[of], figures_found, strict=True))
+            found, figures_found = writers.masking.clean(of_article, found, named)
         count = len(found)
         as_published = [None if hide else picture.png for hide, picture in zip(hidden, found, strict=True)]
         sizes = [len(picture.png) for picture in found]
@@ -324,15 +345,15 @@ def _write_batch(
         given = [None if hide else picture for hide, picture in zip(hidden, small, strict=True)]
         shown = Pictures(panel_ids[at], given, [len(picture) for picture in small])
         writers.configs["panels", split].add(panels.slice(at.start, count), shown)
-        drawn = [picture.png for picture in _pictures(figure_store.read(article_id), figure_ids[of], batch, "figures")]
+        whole_shown = [picture.png for picture in figures_found]
         names = [f"{article_id}_{cluster}" for cluster in clusters[of]]
-        sizes = [len(picture) if options.figure_pictures else 0 for picture in drawn]
+        sizes = [len(picture) if options.figure_pictures else 0 for picture in whole_shown]
         whole_pictures: list[bytes | None] = [
             None if (shut and options.withhold) or not options.figure_pictures else picture
-            for shut, picture in zip(closed_figures[of], drawn, strict=True)
+            for shut, picture in zip(closed_figures[of], whole_shown, strict=True)
         ]
         shown = Pictures(names, whole_pictures, sizes)
-        writers.configs["figures", split].add(whole.slice(of.start, len(drawn)), shown)
+        writers.configs["figures", split].add(whole.slice(of.start, len(whole_shown)), shown)
         writers.configs["articles", split].add(own.slice(place, 1))
         if any(closed[at]):
             shut = texts.slice(at.start, count).filter(pl.Series(closed[at]))
@@ -404,16 +425,24 @@ def _write_instructions(
 def _write_lectures(writers: _Writers, data_root: DataRoot, lectures: Lectures, counts: ReleaseCounts) -> None:
     for batch, video_id, split, rows in rows_of_videos(lectures):
         keys = [str(number) for number in rows["episode"]]
-        found = _pictures(ParquetPixels(data_root, "keyframes", batch).read(video_id), keys, batch, "keyframes")
+        found = _pictures(ParquetPixels(data_root, KEYFRAMES, batch).read(video_id), keys, batch, KEYFRAMES)
         encoded = [picture.png for picture in found]
         shown = Pictures(rows["pair_id"].to_list(), encoded, [len(png) for png in encoded])
         writers.configs["videos", split].add(_arrow(rows.drop("batch", "episode", "picture_sha256")), shown)
         counts.lectures += 1
         counts.lecture_pairs += rows.height
     counts.lectures_withheld = lectures.withheld
+    if lectures.rows.height:
+        # Rows of a split follow each other there in the order in which they were written.
+        rows = lectures.rows.select(FROM_VIDEOS).with_columns(picture_row=pl.int_range(pl.len()).over("split"))
+        pairs = video_pairs(rows)
+        for split in SPLITS:
+            writers.configs["pairs", split].add(_arrow(pairs.filter(pl.col("split") == split)))
+        counts.pairs["video", "transcript"] += pairs.height
+        counts.paired["video"] += lectures.rows.select(pl.coalesce("picture_group", "pair_id").n_unique()).item()
 
 
-def _surplus_of_answers(
+def surplus_of_answers(
     tables: Tables, selection: Selection, splits: pl.DataFrame, options: ReleaseOptions
 ) -> frozenset[str]:
     """Return the yes/no instructions that balance leaves out, of all batches together."""

@@ -348,10 +348,11 @@ class Settings(BaseSettings):
         600.0, "Seconds that one answer of the vision model may take in all (paper: 600).", gt=0, le=_DAY
     )
 
-    mask_people: bool = _option(
-        True,
-        "Pictures of exported instructions and test sets (`pmo release instructions`, `pmo instruct`) have faces and "
-        "printed names, dates and numbers of patients black.",
+    mask_people: Literal["no", "exports", "release"] = _option(
+        "exports",
+        "Faces and printed names, dates and numbers of patients are black in pictures of `exports` (instructions, test "
+        "sets), of the whole `release` (its gallery, too) and exports, or of nothing (`no`).",
+        ("pubmed_ophtha",),
     )
 
     rejected_fail: float = _option(
@@ -364,18 +365,19 @@ class Settings(BaseSettings):
     annotations: str | None = _option(
         None,
         "What people annotated: folder of annotation files (JSON) or a pattern such as `truth/*.json`. The quality "
-        "assets measure on them; `reviewed_panels`, `marks` and `regions` apply them.",
+        "assets measure on them; `reviewed_panels`, `marks`, `regions` and `verdicts` apply them.",
         ("annotations",),
-        ("reviewed_panels", "marks", "regions"),
+        ("reviewed_panels", "marks", "regions", "verdicts"),
     )
     apply_annotations: bool = _option(
         True,
-        "What people annotated takes the place of the machine's in `reviewed_panels`, `marks` and `regions`; `false`: "
-        "it is measured on, no more.",
+        "What people annotated takes the place of the machine's in `reviewed_panels`, `marks` and `regions`, and "
+        "what they say of instructions stands in `verdicts`; `false`: it is measured on, no more.",
         noted_by=(
             "reviewed_panels",
             "marks",
             "regions",
+            "verdicts",
         ),  # only batches with annotated articles change (`defs.annotated`)
     )
 

@@ -60,6 +60,11 @@ def batch_key(sequence: int, contents: Iterable[tuple[int, str]]) -> str:
     return f"{sequence:04d}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
+def has_batches(data_root: DataRoot, unit: Unit) -> bool:
+    """Say whether a batch of a unit was ever registered below a data root; writes nothing."""
+    return bool(data_root.keys(f"{unit.folder}manifests", ".parquet"))
+
+
 @dataclass(frozen=True)
 class Manifests:
     """The manifests of a unit below a data root.

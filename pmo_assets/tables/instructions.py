@@ -118,7 +118,8 @@ class Verdicts(InstructionKey):
                 "reason": dy.String(),
             }
         ),
-        description="Who, criterion, verdict, reason, in the order in which they were given; none follows a discard",
+        description="Who, criterion, verdict, reason, in the order in which they were given; a check or model gives "
+        "none after a discard, people do",
     )
 
 

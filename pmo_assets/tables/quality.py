@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataframely as dy
 
+from pmo_assets.records.instructions import INSTRUCTION_KINDS
 from pmo_assets.records.regions import MARK_COLOURS, MARK_KINDS
+from pmo_assets.records.reviews import INSTRUCTION_VERDICTS
 from pmo_assets.tables.columns import ArticleKey
 
 _LOCATIONS = dy.List(dy.Struct({"page": dy.Int64(), "bbox": dy.List(dy.Float64())}))
@@ -94,6 +96,22 @@ _FIGURE_REGIONS = dy.Struct(
 )
 
 
+_INSTRUCTION_ANSWER = dy.Struct(
+    {
+        "label": dy.String(nullable=True),
+        "image_cluster_id": dy.String(nullable=True),
+        "figure_locations": _LOCATIONS,
+        "instruction_id": dy.String(),
+        "kind": dy.Enum(INSTRUCTION_KINDS),
+        "confidence": dy.Float64(),
+        "maker": dy.String(),
+        "verdict": dy.Enum(INSTRUCTION_VERDICTS),
+        "reason": dy.String(nullable=True),
+        "review": _REVIEW,
+    }
+)
+
+
 class Annotations(ArticleKey):
     """What people annotated, read from files at `PMO_ANNOTATIONS`: ground truth and decisions of undecided cases."""
 
@@ -108,6 +126,9 @@ class Annotations(ArticleKey):
     regions = dy.List(_FIGURE_REGIONS, description="Marks and regions of its figures' panels, normalised to the figure")
     region_answers = dy.List(
         _FIGURE_REGIONS, description="Single answers of people, of which `regions` are put together"
+    )
+    instruction_answers = dy.List(
+        _INSTRUCTION_ANSWER, description="What people say of instructions about its panels, each answer"
     )
 
 

@@ -272,7 +272,7 @@ def holdings() -> Mapping[str, Holding]:
 _ADDRESS_WORDS: Final = frozenset(
     (
         "type", "mark", "licence", "assembly", "split", "journal", "article", "q", "sort", "year", "confidence",
-        "caption", "page", "figure",
+        "caption", "page", "figure", "instructions",
     )
 )  # fmt: skip
 """Words that the gallery's address has already: no column with a filter may be called like one."""
@@ -300,6 +300,17 @@ class PanelDuplicates(dy.Schema):
     kind = dy.Enum(["identical", "near"], description="The same bytes as the representative's picture, or a near look")
     distance = dy.Int64(min=0, description="Bits in which the perceptual hash differs from the representative's")
     split = _SPLIT
+
+
+class MaskedPictures(dy.Schema):
+    """Pictures of a release of which parts are black, since they showed a face or print that tells who somebody is."""
+
+    article_id = dy.Int64(min=1, description='PMC number without "PMC"')
+    image_cluster_id = dy.String(description="Figure")
+    panel_id = dy.String(nullable=True, description="Panel; null for the figure's picture")
+    boxes = dy.List(dy.List(dy.Float64()), description="What is black, normalised to the picture")
+    what = dy.List(dy.String(), description="What each showed: face, print")
+    share = dy.Float64(min=0, max=1, description="Of the picture's pixels that are black")
 
 
 class ArticleSplits(dy.Schema):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup
 
 from pmo_assets.records.geometry import Box
+from pmo_assets.records.marked_words import marked_parts, shown_evidence, text_name, text_place
 from pmo_assets.viewing.markup import asset_text, number_text, page_templates
 from pmo_assets.viewing.overlays import data_uri, picture_mime
 
@@ -55,23 +55,6 @@ class InstructedPanel:
     picture: bytes | None = None
 
 
-def marked_parts(text: str, spans: Sequence[tuple[int, int, str]]) -> list[tuple[str, str]]:
-    """Return a text cut where spans begin and end: parts in their order, each with the kind of its span, "" for none.
-
-    Args:
-        text: to cut.
-        spans: start, end and kind; where several overlap the last counts. Ends beyond the text are cut to it.
-    """
-    size = len(text)
-    held = [(max(0, min(start, size)), max(0, min(end, size)), kind) for start, end, kind in spans]
-    edges = sorted({0, size, *(edge for start, end, _ in held for edge in (start, end))})
-    parts: list[tuple[str, str]] = []
-    for first, last in pairwise(edges):
-        kind = next((kind for start, end, kind in reversed(held) if start <= first and last <= end), "")
-        parts.append((text[first:last], kind))
-    return parts
-
-
 def instruction_page(title: str, panels: Sequence[InstructedPanel]) -> str:
     """Return the page as one HTML document that loads nothing and needs no script.
 
@@ -101,8 +84,8 @@ def _panel_view(panel: InstructedPanel) -> dict[str, object]:
     for name in ("context", "scenes"):
         for cue in panel.cues[name]:
             kind = "scene" if name == "scenes" else "context"
-            spans.setdefault(_place(cue["mention"]), []).append((cue["start"], cue["end"], kind))
-    texts = [(_text_name(n), marked_parts(text, spans.get(n, ()))) for n, text in enumerate(panel.texts) if text]
+            spans.setdefault(text_place(cue["mention"]), []).append((cue["start"], cue["end"], kind))
+    texts = [(text_name(n), marked_parts(text, spans.get(n, ()))) for n, text in enumerate(panel.texts) if text]
     score = panel.score
     told = (
         "" if score is None else ", ".join(f"{name} {score[name]}" for name in ("quality", "difficulty", "relevance"))
@@ -131,31 +114,23 @@ def _numbers(items: Sequence[ShownInstruction]) -> dict[Box, str]:
 
 def _instruction_view(item: ShownInstruction, texts: Sequence[str]) -> dict[str, object]:
     verdict = item.verdict
-    last = verdict["verdicts"][-1] if verdict is not None and verdict["verdicts"] else None
-    by_text: dict[int, list[tuple[int, int, str]]] = {}
-    others: list[str] = []
-    for piece in item.row["evidence"]:
-        place = _place(piece["mention"])
-        if piece["start"] is None or piece["end"] is None or not place < len(texts):
-            others.append(f"{piece['kind']}: {piece['text']}")
-        else:
-            by_text.setdefault(place, []).append((piece["start"], piece["end"], "evidence"))
+    evidence = shown_evidence(item.row["evidence"], texts)
     return {
         "row": item.row,
         "is_kept": verdict is not None and verdict["is_kept"],
-        "verdict": "no verdict" if last is None else "kept by every check" if verdict is not None and verdict["is_kept"]
-        else f"discarded by {last['who']}, {last['criterion']}: {last['reason']}",
-        "evidence": [(_text_name(n), marked_parts(texts[n], spans)) for n, spans in sorted(by_text.items())],
-        "others": others,
+        "verdict": _verdict_words(verdict),
+        "evidence": evidence.texts,
+        "others": evidence.others,
     }  # fmt: skip
 
 
-def _place(mention: int | None) -> int:
-    return 0 if mention is None else mention + 1
-
-
-def _text_name(place: int) -> str:
-    return "subcaption" if place == 0 else f"sentence {place}"
+def _verdict_words(verdict: Row | None) -> str:
+    if verdict is None or not verdict["verdicts"]:
+        return "no verdict"
+    if verdict["is_kept"]:
+        return "kept by every check"
+    against = next(said for said in verdict["verdicts"] if said.get("verdict", "discard") == "discard")
+    return f"discarded by {against['who']}, {against['criterion']}: {against['reason']}"
 
 
 def _percent(box: Box) -> str:

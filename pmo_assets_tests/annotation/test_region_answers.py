@@ -108,12 +108,16 @@ def test_what_nobody_touched_comes_back_exactly() -> None:
     )
 
 
+SIZES = st.integers(20, 997)
+
+
 @st.composite
 def inside(draw: st.DrawFn, frame: Box) -> Box:
-    """A box in a frame; as long numbers as floats are."""
+    """A box in a frame; as long numbers as floats are, but no two that differ by less than what is told apart."""
     wide, tall = frame[2] - frame[0], frame[3] - frame[1]
-    left, top = draw(st.floats(0, 0.9)), draw(st.floats(0, 0.9))
-    right, bottom = draw(st.floats(left + 0.02, 1)), draw(st.floats(top + 0.02, 1))
+    near, far = draw(st.tuples(st.integers(0, 870), st.integers(0, 870))), draw(st.tuples(SIZES, SIZES))
+    left, top = (start / 997 for start in near)
+    right, bottom = (min((start + size) / 997, 1) for start, size in zip(near, far, strict=True))
     return (
         frame[0] + left * wide,
         frame[1] + top * tall,

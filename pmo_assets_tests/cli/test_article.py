@@ -69,6 +69,7 @@ def test_an_unknown_specialty_is_named(pmo: Pmo, few_articles: Path, tmp_path: P
     assert "ophthalmology" in result.stderr, "the error lists what exists"
 
 
+@pytest.mark.slow
 def test_an_article_that_links_out_of_its_folder_reads_nothing_there(
     pmo: Pmo, few_articles: Path, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def test_packages_that_cannot_be_registered_are_named_and_the_others_registered(
     assert "registration" not in pmo("report", COLUMNS="200").stdout
 
 
+@pytest.mark.slow
 def test_a_source_of_which_nothing_can_be_registered_is_an_error(pmo: Pmo, tmp_path: Path) -> None:
     (tmp_path / "articles").mkdir()
     (tmp_path / "articles" / "PMC77").symlink_to("PMC77")
@@ -91,6 +92,7 @@ def test_the_folder_is_given_once(pmo: Pmo, few_articles: Path) -> None:
         assert "pmo batches add FOLDER" in result.stderr
 
 
+@pytest.mark.slow
 def test_no_batches_are_an_empty_list_for_programs(pmo: Pmo) -> None:
     assert json.loads(pmo("batches", "list", "--json").stdout) == []
 

@@ -56,6 +56,7 @@ def test_markup_in_a_caption_is_only_text(pmo: Pmo) -> None:
     assert "[red]x[/red] (n = 3)" in pmo("captions", "split", "[red]x[/red] (n = 3) [/]").stdout
 
 
+@pytest.mark.slow
 def test_a_file_of_captions_is_split_and_scored(pmo: Pmo, tmp_path: Path) -> None:
     truth = {"A": "Imaging of the right eye. Fundus photograph. Scale bar: 200 µm."}
     truth["B"] = "Imaging of the right eye. OCT of the macula. Scale bar: 200 µm."
@@ -188,6 +189,7 @@ def test_a_missing_file_is_one_line(pmo: Pmo, tmp_path: Path) -> None:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_configured_model_is_asked_unless_told_otherwise(pmo: Pmo) -> None:
     with chat_server() as server:
         model = {"PMO_LLM_BASE_URL": server.base_url, "PMO_LLM_MODEL": "m", "PMO_CAPTION_THRESHOLD": "1"}
@@ -241,6 +243,7 @@ def test_an_endpoint_without_a_model_is_explained(pmo: Pmo) -> None:
     assert "PMO_LLM_MODEL" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["PMO_LLM_BASE_URL", "PMO_S3_ENDPOINT"])
 def test_a_password_in_an_address_is_refused_and_not_shown(pmo: Pmo, variable: str) -> None:
     for arguments in (("settings",), ("captions", "split", CAPTION), ("--debug", "captions", "split", CAPTION)):
@@ -250,6 +253,7 @@ def test_a_password_in_an_address_is_refused_and_not_shown(pmo: Pmo, variable: s
         assert "s3cret" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_neither_the_input_nor_a_device_is_replaced(pmo: Pmo, tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(json.dumps({"id": 1, "caption": CAPTION}) + "\n")

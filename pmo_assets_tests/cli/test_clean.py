@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.leases import holding
 from pmo_assets_tests.cli.command_line import Pmo
@@ -33,6 +35,7 @@ def test_it_shows_first_and_deletes_when_told_to(pmo: Pmo, tmp_path: Path) -> No
     assert "nothing to delete" in pmo("clean", "--yes", PMO_DATA_ROOT=str(data)).stdout
 
 
+@pytest.mark.slow
 def test_objects_wait_while_anybody_writes_below_the_data_root(pmo: Pmo, tmp_path: Path) -> None:
     data = tmp_path / "data"
     unused = data / "objects" / "ab" / ("ab" * 32 + ".pdf")

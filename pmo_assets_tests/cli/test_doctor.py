@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from pmo_assets_tests.cli.command_line import Pmo
 
 
@@ -21,6 +23,7 @@ def test_all_that_is_wrong_is_found_in_one_go(pmo: Pmo, tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists(), "it changes nothing"
 
 
+@pytest.mark.slow
 def test_where_nothing_fails_the_status_is_zero(pmo: Pmo) -> None:
     done = pmo("doctor", "--offline", COLUMNS="200")
     assert done.returncode == 0, done.stdout

@@ -39,6 +39,7 @@ def test_in_a_pipe_a_table_s_lines_are_whole(pmo: Pmo) -> None:
     assert [line.split("│")[1].strip() for line in lines] == variables
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited as on Linux")
 def test_an_address_space_too_small_for_the_libraries_is_refused(tmp_path: Path) -> None:
     quoted = " ".join(f"'{part}'" for part in command("settings"))

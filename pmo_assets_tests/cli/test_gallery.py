@@ -55,6 +55,7 @@ def test_a_bucket_gets_none() -> None:
         private_place(DataRoot("s3://bucket/x"), None)
 
 
+@pytest.mark.slow
 def test_the_command_writes_it_and_says_what_it_is(pmo: Pmo, tmp_path: Path) -> None:
     assert "there is no release yet" in pmo("gallery").stderr
     assert "no batch has been processed yet" in pmo("gallery", "--private").stderr

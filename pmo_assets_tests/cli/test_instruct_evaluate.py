@@ -46,6 +46,7 @@ def written(hub: Path, folder: Path) -> tuple[list[dict[str, Any]], dict[str, st
     return lines(folder / "questions.jsonl"), labels
 
 
+@pytest.mark.slow
 def test_the_test_set_is_written_with_pictures_labels_apart_and_the_same_each_time(hub: Path, tmp_path: Path) -> None:
     asked, labels = written(hub, tmp_path / "one")
     assert asked

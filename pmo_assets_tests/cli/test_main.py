@@ -25,6 +25,7 @@ def test_version(pmo: Pmo) -> None:
     assert __version__ in pmo("--version").stdout
 
 
+@pytest.mark.slow
 def test_it_is_a_module_that_runs() -> None:
     command = [sys.executable, "-m", "pmo_assets.cli", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

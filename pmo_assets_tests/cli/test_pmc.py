@@ -59,6 +59,7 @@ def test_a_version_is_not_passed_over_in_silence() -> None:
         pmc_number("PMC4691483.1")
 
 
+@pytest.mark.slow
 def test_articles_are_fetched_and_what_cannot_be_is_named(
     pmo: Pmo, pmc: LoopbackPmc, numbers: list[int], tmp_path: Path
 ) -> None:
@@ -109,6 +110,7 @@ def test_where_nobody_answers_or_the_bucket_is_wrong_one_line_says_what_to_look_
     assert "NoSuchBucket" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_what_would_come_in_is_counted_and_shown_and_nothing_is_fetched(
     pmo: Pmo, pmc: LoopbackPmc, tmp_path: Path
 ) -> None:
@@ -125,6 +127,7 @@ def test_what_would_come_in_is_counted_and_shown_and_nothing_is_fetched(
     assert later.stdout.startswith("0 articles of the specialty")
 
 
+@pytest.mark.slow
 def test_a_search_needs_an_address_and_days_in_order(pmo: Pmo, pmc: LoopbackPmc) -> None:
     nameless = pmo("pmc", "find", **{**pmc.environment, "PMO_ENTREZ_EMAIL": ""})
     assert nameless.returncode == 1

@@ -10,6 +10,7 @@ import pytest
 from pmo_assets_tests.cli.command_line import Pmo
 
 
+@pytest.mark.slow
 def test_quality_needs_ground_truth_and_processed_batches(pmo: Pmo, sample_folder: Path) -> None:
     done = pmo("quality")
     assert done.returncode == 1

@@ -36,6 +36,7 @@ def registered(folder: Path) -> list[list[int]]:
     return [registry.manifest(key)["article_id"].to_list() for key in registry.batches()]
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_would_come_in_and_writes_nothing(
     pmo: Pmo, pmc: LoopbackPmc, articles: list[CloudArticle], tmp_path: Path
 ) -> None:

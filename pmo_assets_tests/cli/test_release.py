@@ -53,6 +53,7 @@ def test_a_push_says_what_it_would_do_does_it_and_then_there_is_nothing_to_do(
         assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.slow
 def test_without_a_hub_the_folder_is_still_checked(pmo: Pmo, written: Path, tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub")
     variables = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path)}
@@ -67,6 +68,7 @@ def test_without_a_hub_the_folder_is_still_checked(pmo: Pmo, written: Path, tmp_
     assert "the folder of a release" in absent.stderr
 
 
+@pytest.mark.slow
 def test_tar_shards_are_written_beside_the_folder(pmo: Pmo, written: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(written, tmp_path / "release" / "hub"))
     done = pmo("release", "webdataset", folder, "--split", "train", "--shard-size", "1")

@@ -112,6 +112,7 @@ def test_a_batch_whose_language_model_refuses_leaves_no_key_anywhere(
     assert leaks(tmp_path, said + failed + again) == []
 
 
+@pytest.mark.slow
 def test_a_store_and_a_search_that_refuse_leave_no_key_anywhere(
     marked: Callable[..., str], serving: Callable[[int], str], tmp_path: Path
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_store_and_a_search_that_refuse_leave_no_key_anywhere(
     assert leaks(tmp_path, store + search) == []
 
 
+@pytest.mark.slow
 def test_a_file_with_keys_that_everybody_can_read_is_told(marked: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("PMO_ENTREZ_API_KEY=k\nPMO_BATCH_SIZE=20\n")

@@ -22,6 +22,7 @@ def videos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_videos_are_registered_once_and_what_is_not_is_named(videos: Path) -> None:
     first = CliRunner().invoke(app, ["batches", "add", "--videos", str(videos)])
     assert first.exit_code == 0, first.output
@@ -32,6 +33,7 @@ def test_videos_are_registered_once_and_what_is_not_is_named(videos: Path) -> No
     assert "nothing new" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_batch_is_listed_taken_out_and_brought_back(videos: Path) -> None:
     def pmo(*words: str) -> str:
         return CliRunner().invoke(app, ["batches", *words], catch_exceptions=False).output

@@ -108,6 +108,7 @@ def test_a_batch_without_one_of_its_tables_is_stale_from_there_on(graph: Graph, 
     assert [state.why for state in states] == ["its table is not there", ""]
 
 
+@pytest.mark.slow
 def test_decisions_that_were_applied_and_are_no_more_make_their_batch_stale(tmp_path: Path) -> None:
     settings = settings_below(tmp_path)
     defs, tables = build_defs(settings), Tables(DataRoot(settings.data_root))

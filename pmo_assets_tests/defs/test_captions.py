@@ -102,6 +102,7 @@ def test_running_again_asks_nothing_and_gives_the_same_rows(graph: Graph, tmp_pa
     assert second.metadata["llm_cache_hits"] == asked + first.metadata["llm_cache_hits"]  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_one_bad_caption_keeps_the_grammars_answer_and_is_listed(graph: Graph, tmp_path: Path) -> None:
     captions = captions_of(graph)
     key, unlucky = sorted(captions.items())[0]
@@ -126,6 +127,7 @@ def test_one_bad_caption_keeps_the_grammars_answer_and_is_listed(graph: Graph, t
     assert outcome.row_count_passed
 
 
+@pytest.mark.slow
 def test_answers_that_never_fit_leave_the_grammars(graph: Graph, tmp_path: Path) -> None:
     with chat_server(otherwise=says('{"identifiers": ["Q17"]}')) as server:
         outcome = materialised(graph, tmp_path, server.base_url, llm_reasks=1)
@@ -134,6 +136,7 @@ def test_answers_that_never_fit_leave_the_grammars(graph: Graph, tmp_path: Path)
     assert outcome.row_count_passed
 
 
+@pytest.mark.slow
 def test_a_sure_grammar_asks_nobody(graph: Graph, tmp_path: Path) -> None:
     with chat_server() as server:
         outcome = materialised(graph, tmp_path, server.base_url, caption_threshold=0.0)
@@ -141,6 +144,7 @@ def test_a_sure_grammar_asks_nobody(graph: Graph, tmp_path: Path) -> None:
     assert outcome.metadata["by_grammar"] == len(captions_of(graph))
 
 
+@pytest.mark.slow
 def test_a_refused_key_fails_the_partition_and_says_what_to_do(graph: Graph, tmp_path: Path) -> None:
     with (
         chat_server(otherwise=fails(401, b"invalid api key")) as server,
@@ -150,6 +154,7 @@ def test_a_refused_key_fails_the_partition_and_says_what_to_do(graph: Graph, tmp
     assert KEY not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_an_unknown_model_fails_the_partition(graph: Graph, tmp_path: Path) -> None:
     with (
         chat_server(otherwise=fails(404, b"The model `loopback-model` does not exist.")) as server,

@@ -62,6 +62,7 @@ def registered(pmc: LoopbackPmc, registry: BatchRegistry) -> str:
     return batch
 
 
+@pytest.mark.slow
 def test_progress_is_told_for_each_article_that_is_fetched(pmc: LoopbackPmc, settings: Settings) -> None:
     registry, told = BatchRegistry(DataRoot(settings.data_root)), []
     batch = registered(pmc, registry)

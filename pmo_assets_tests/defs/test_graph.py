@@ -562,6 +562,7 @@ def test_registering_the_same_articles_again_adds_nothing(graph: Graph, sample_f
 # failures
 
 
+@pytest.mark.slow
 def test_what_is_systemic_fails_the_batch_and_says_what_to_do(tmp_path: Path) -> None:
     settings = settings_below(tmp_path)
     with dg.DagsterInstance.ephemeral() as instance:

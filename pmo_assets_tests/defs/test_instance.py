@@ -83,6 +83,7 @@ def test_all_databases_exist_when_the_lock_is_released(fresh: Path) -> None:
     assert "telemetry" in (fresh / "dagster.yaml").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "damage"),
     [

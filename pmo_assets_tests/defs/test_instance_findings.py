@@ -26,6 +26,7 @@ def test_a_home_that_is_not_there_yet_is_not_made(settings: Settings, tmp_path: 
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.slow
 def test_a_whole_home_is_well_and_one_without_pools_is_named(settings: Settings) -> None:
     home = dagster_home(settings)
     assert [item.state for item in instance_findings(settings)] == ["ok", "ok"]

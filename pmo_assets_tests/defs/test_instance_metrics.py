@@ -49,6 +49,7 @@ def test_runs_failed_batches_and_seconds_are_told(settings: Settings) -> None:
     assert values(instance_reader(settings)(), "pmo_instance_up") == {"": 1}
 
 
+@pytest.mark.slow
 def test_a_batch_that_was_made_after_it_failed_is_no_longer_failed(settings: Settings) -> None:
     with open_instance(settings) as instance:
         instance.add_dynamic_partitions("article_batch", ["bad"])

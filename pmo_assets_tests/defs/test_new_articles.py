@@ -302,6 +302,7 @@ def test_a_refresh_on_the_command_line_is_left_alone(room: Room) -> None:
     only(room.tick()[0], "process_batch")
 
 
+@pytest.mark.slow
 def test_a_release_is_requested_when_it_is_due_and_only_then(room: Room) -> None:
     room.register(1)
     room.succeed(only(room.tick()[0], "process_batch"), "articles")

@@ -68,6 +68,7 @@ def test_a_new_group_is_part_of_every_batch(graph: Graph, colours: dg.Definition
     assert stale_assets(colours, graph.instance, graph.tables, batch) == []
 
 
+@pytest.mark.slow
 def test_what_a_new_group_cannot_process_is_collected_like_everything_else(
     graph: Graph, colours: dg.Definitions
 ) -> None:
@@ -86,6 +87,7 @@ def test_what_a_new_group_cannot_process_is_collected_like_everything_else(
     run_job(graph.defs, graph.instance, "process_batch", batch=batch, assets=["rejections"])
 
 
+@pytest.mark.slow
 def test_a_column_that_says_so_is_in_all_that_a_release_consists_of(graph: Graph, tmp_path: Path) -> None:
     """One declaration at the column: data, card, Croissant, documents, gallery, loading, differences, licences."""
     folder = tmp_path / "data"

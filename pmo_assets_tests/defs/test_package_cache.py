@@ -89,6 +89,7 @@ def digest_of(folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_copies_are_one_state_and_other_content_with_the_same_size_and_time_is_another(tmp_path: Path) -> None:
     for name in ("first", "second"):
         shutil.copytree(PACKAGE, tmp_path / name / "pmo_assets", ignore=shutil.ignore_patterns("__pycache__"))

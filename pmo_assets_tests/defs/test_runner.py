@@ -56,6 +56,7 @@ def server(**place: object) -> str:
     return json.dumps({"host": "localhost", "port": None, "socket": None, **place})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tags", "closed"),
     [

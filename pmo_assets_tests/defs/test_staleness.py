@@ -138,6 +138,7 @@ def test_the_sensor_says_it_again_when_an_asset_was_made_again(home: Home) -> No
     assert new.tick(cursor) == ({}, cursor)
 
 
+@pytest.mark.slow
 def test_renew_asks_for_exactly_what_is_stale(home: Home) -> None:
     home.make(["a", "b"])
     assert begin_renewal(home.instance, home.settings) is None

@@ -91,6 +91,7 @@ def test_answers_that_never_fit_lose_no_panel(graph: Graph, tmp_path: Path) -> N
     assert set(rejections["error_class"]) == {"AnswerRejected"}
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_fails_the_partition_and_says_what_to_set(graph: Graph, tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

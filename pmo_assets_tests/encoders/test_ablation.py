@@ -42,9 +42,9 @@ def test_batches_are_of_a_size_that_every_variant_fills(pairs_release: Path) -> 
 
 def test_a_smaller_share_of_articles_is_part_of_a_larger_one(pairs_release: Path) -> None:
     learn = read_examples([pairs_release], None, ["panel"])
-    few, many = (some_articles(learn, share).articles() for share in (0.3, 0.6))
-    assert few < many < learn.articles()
-    assert some_articles(learn, 1.0).articles() == learn.articles()
+    few, many = (some_articles(learn, share).sources() for share in (0.3, 0.6))
+    assert few < many < learn.sources()
+    assert some_articles(learn, 1.0).sources() == learn.sources()
 
 
 def test_an_interval_over_seeds() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tarfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from pmo_assets.cli.console import CommandError
@@ -90,6 +93,34 @@ def test_bad_input_is_one_error_and_leaves_nothing(tiny_encoder: Path, pairs_rel
         encode("embed", tmp_path, pairs_release, "--out", tmp_path / "E.parquet")
     with pytest.raises(CommandError, match="there is no level"):
         encode("embed", tiny_encoder, pairs_release, "--out", tmp_path / "E.parquet", "--level", "pixel")
+
+
+@needs_packages
+def test_pictures_lines_and_rows_become_arrays_in_their_order(tiny_encoder: Path, tmp_path: Path) -> None:
+    folder, rows = tmp_path / "pictures", tmp_path / "rows"
+    for name, colour in (("b.png", (200, 40, 40)), ("a.png", (10, 90, 200))):
+        folder.mkdir(exist_ok=True)
+        Image.new("RGB", (40, 30), colour).save(folder / name)
+    (folder / "metadata.csv").write_text("file_name,text\na.png,OCT scan\nb.png,fundus\n")
+    encode("vectors", tiny_encoder, folder, "--out", tmp_path / "X.npy")
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(folder / "b.png", alone)
+    encode("vectors", tiny_encoder, alone, "--out", tmp_path / "B.npy")
+    found = np.load(tmp_path / "X.npy")
+    assert found.shape == (2, 16)
+    np.testing.assert_allclose(found[1], np.load(tmp_path / "B.npy")[0], atol=1e-5)
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+    (tmp_path / "lines.txt").write_text("OCT scan\nfundus\n")
+    encode("vectors", tiny_encoder, tmp_path / "lines.txt", "--out", tmp_path / "P.npy")
+    encode("examples", "captioned-folder", folder, rows)
+    encode("vectors", tiny_encoder, rows / "rows.jsonl", "--out", tmp_path / "both")
+    np.testing.assert_allclose(np.load(tmp_path / "both" / "images.npy"), found, atol=1e-5)
+    np.testing.assert_allclose(np.load(tmp_path / "both" / "texts.npy"), np.load(tmp_path / "P.npy"), atol=1e-5)
+    (folder / "c.png").write_bytes(b"no picture")
+    with pytest.raises(EmbeddingsError, match=r"c\.png"):
+        encode("vectors", tiny_encoder, folder, "--out", tmp_path / "broken.npy")
+    assert not list(tmp_path.glob("*broken*"))
 
 
 def _break_pictures(tar: Path) -> None:

@@ -193,6 +193,7 @@ def _pair_rows(rows: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
         shared = {
             **{name: figure[name] for name in credit},
             "figure_id": f"{key[0]}_{key[1]}", "figure_panels": len(of_panels[key]), "generated": False,
+            "video_id": None,
         }  # fmt: skip
         found.append(
             {
@@ -222,6 +223,49 @@ def _pair_rows(rows: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return found
 
 
+def _video_rows(lectures: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Return two pictures each of lecture videos, of which no licence withholds any."""
+    found = []
+    for number in range(lectures):
+        for place in range(2):
+            pixels = drawn_picture("oct", rng, 40 + number, 30)
+            found.append(
+                {
+                    "pair_id": f"v-{number}-{place}",
+                    "picture": {"bytes": png(pixels), "path": f"v{number}{place}.png"},
+                    "level": "video", "text": f"what is <b>said</b> in {number}, {place}", "words_from": "l.en.vtt",
+                    "corrected_words": 0, "slide_text": ["Macula"], "boxes": [[0.0, 0.0, 1.0, 1.0]],
+                    "image_types": ["OCT"], "modalities": [None], "video_id": number + 1, "video": f"{number}.mp4",
+                    "start": 9.0 * place, "end": 9.0 * place + 9, "keyframe": 9.0 * place + 4,
+                    "picture_width": 40 + number, "picture_height": 30, "perceptual_hash": "0f" * 8,
+                    "picture_group": None, "license": "CC BY", "license_url": None, "commercial_use": True,
+                    "attribution": f"'Lecture <{number}>', Eyes", "split": SPLITS[number % len(SPLITS)],
+                }
+            )  # fmt: skip
+    return found
+
+
+def video_pair_rows(videos: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the pairs (level V) of pictures of lectures, of each split in the order of these."""
+    places: dict[str, int] = {}
+    found = []
+    for video in videos:
+        place = places[video["split"]] = places.get(video["split"], -1) + 1
+        same = ("pair_id", "text", "video_id", "license", "license_url", "commercial_use", "attribution", "split")
+        none = (
+            "confidence", "figure_box", "article_id", "image_cluster_id", "figure_id", "panel_id", "region_id",
+            "panel_name", "figure_panels",
+        )  # fmt: skip
+        found.append(
+            {
+                **{name: video[name] for name in same}, **dict.fromkeys(none), "level": "video",
+                "text_kind": "transcript", "generated": False, "picture_config": "videos", "picture_row": place,
+                "box": [0.0, 0.0, 1.0, 1.0],
+            }
+        )  # fmt: skip
+    return found
+
+
 def _instruction_rows(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return instructions of the panels that are not withheld."""
     places: dict[str, int] = {}
@@ -233,7 +277,7 @@ def _instruction_rows(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def release_rows(articles: int, seed: int = 0) -> dict[str, list[dict[str, Any]]]:
+def release_rows(articles: int, seed: int = 0, lectures: int = 0) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each config."""
     rng = np.random.default_rng(seed)
     rows: dict[str, list[dict[str, Any]]] = {"panels": [], "figures": [], "articles": []}
@@ -257,7 +301,8 @@ def release_rows(articles: int, seed: int = 0) -> dict[str, list[dict[str, Any]]
                 "panels": sum(len(figure["panels"]) for figure in figures),
             }
         )
-    rows["pairs"] = _pair_rows(rows)
+    rows["videos"] = _video_rows(lectures, np.random.default_rng(seed))
+    rows["pairs"] = [*_pair_rows(rows), *video_pair_rows(rows["videos"])]
     rows["instructions"] = _instruction_rows(rows["panels"])
     return rows
 
@@ -269,11 +314,11 @@ def write_sums(hub: Path) -> None:
 
 
 def write_release(
-    data_root: Path, articles: int = 12, seed: int = 0, group_rows: int = 3
+    data_root: Path, articles: int = 12, seed: int = 0, group_rows: int = 3, lectures: int = 0
 ) -> dict[str, list[dict[str, Any]]]:
     """Write `release/hub` below a data root; return its rows in the order of a release."""
     hub = data_root / "release" / "hub"
-    rows = release_rows(articles, seed)
+    rows = release_rows(articles, seed, lectures)
     ordered: dict[str, list[dict[str, Any]]] = {}
     for config, of_config in rows.items():
         folder = hub / "data" / config
@@ -294,6 +339,8 @@ def write_release(
         "duplicate_group": first["panel_id"], "kind": "identical", "distance": 0,
     }  # fmt: skip
     pq.write_table(pa.Table.from_pylist([duplicate], schema=arrow_schema(PanelDuplicates)), hub / "duplicates.parquet")
-    (hub / "manifest.json").write_text(json.dumps({"version": "2026.11"}))
+    (hub / "manifest.json").write_text(
+        json.dumps({"version": "2026.11", **({"counts": {"videos": 2 * lectures}} if lectures else {})})
+    )
     write_sums(hub)
     return ordered

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_torch", [False, True])
 def test_the_document_runs(written: Written, tmp_path: Path, with_torch: bool) -> None:
     """As one script, because its workers are other processes."""

@@ -14,6 +14,7 @@ from pmo_assets_tests.loading.conftest import Written
 from pmo_assets_tests.loading.small_release import write_release, write_sums
 
 
+@pytest.mark.slow
 def test_instructions_are_rows_with_messages_evidence_and_the_panels_picture(
     release: Release, written: Written
 ) -> None:

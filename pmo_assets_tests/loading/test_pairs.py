@@ -19,6 +19,7 @@ from pmo_assets_tests.loading.small_release import write_release, write_sums
 from pmo_assets_tests.release.finished import FIGURE_SIDES, PANEL_SIDES, finish, make, pixels_of
 
 
+@pytest.mark.slow
 def test_pairs_are_rows_with_text_and_picture(release: Release, written: Written) -> None:
     assert len(release.pairs) == len(written.rows["pairs"])
     for pair, row in zip(release.pairs, written.rows["pairs"], strict=True):
@@ -34,6 +35,21 @@ def test_pairs_are_rows_with_text_and_picture(release: Release, written: Written
             assert pair.pixels().size < whole.pixels().size
         else:
             assert np.array_equal(pair.pixels(), whole.pixels())
+
+
+def test_pairs_of_lectures_lead_to_their_pictures_and_to_no_article(tmp_path: Path) -> None:
+    rows = write_release(tmp_path, articles=5, lectures=5)
+    opened = load(tmp_path)
+    pairs = opened.pairs.filter(level="video")
+    assert [pair.pair_id for pair in pairs] == [row["pair_id"] for row in rows["videos"]]
+    for pair, video in zip(pairs, opened.videos, strict=True):
+        assert (pair.text, pair.video_id, pair.split) == (video.text, video.video_id, video.split)
+        assert np.array_equal(pair.pixels(), video.pixels())
+        assert pair.panel is None
+        with pytest.raises(ReleaseError, match="no article"):
+            _ = pair.article
+    mixed = list(opened.pairs.shuffled(seed=3))
+    assert {pair.pair_id: pair.picture() for pair in mixed} == {pair.pair_id: pair.picture() for pair in opened.pairs}
 
 
 def test_pairs_are_chosen_by_level_kind_and_split(release: Release) -> None:
@@ -69,6 +85,7 @@ def test_shuffled_pairs_are_the_same_pairs_and_leave_few_pictures_behind(
     assert len(pickle.loads(pickle.dumps(mixed))) == len(pairs)
 
 
+@pytest.mark.slow
 def test_the_pairs_of_a_release_as_it_is_made(tmp_path: Path) -> None:
     tables = Tables(DataRoot(str(tmp_path)))
     finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-ND"}, 4: {}}, panels=2)

@@ -55,6 +55,7 @@ def test_records_name_columns_of_the_release(config: Config) -> None:
     assert ROW_TYPES[config].columns() <= set(release_tables()[config].columns()) - {PICTURES[config]}
 
 
+@pytest.mark.slow
 def test_a_release_as_it_is_made_opens_with_all_that_a_row_leads_to(tmp_path: Path) -> None:
     tables = Tables(DataRoot(str(tmp_path)))
     finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-ND"}}, panels=2)

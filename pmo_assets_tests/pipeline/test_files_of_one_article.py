@@ -46,6 +46,7 @@ def found_in(article: TypesetArticle) -> FoundFigures:
     )
 
 
+@pytest.mark.slow
 def test_the_pdf_of_another_article_rejects_the_package_before_anything_is_extracted() -> None:
     found = found_in(dataclasses.replace(retina(), pdf=heart().pdf))
     assert found.figures is None
@@ -55,6 +56,7 @@ def test_the_pdf_of_another_article_rejects_the_package_before_anything_is_extra
         assert article.metadata["title"] in rejection.message
 
 
+@pytest.mark.slow
 def test_a_pdf_of_another_article_behind_the_right_first_page_publishes_no_figure_of_it() -> None:
     mine, other = retina().pdf, heart().pdf
     assert mine is not None

@@ -424,6 +424,7 @@ def test_a_problem_that_passes_leaves_no_trace_though_the_inventory_never_change
 # the limit
 
 
+@pytest.mark.slow
 def test_a_limit_over_several_refreshes_loses_nothing_and_doubles_nothing(refreshes: Refreshes) -> None:
     numbers = range(1, 12)
     refreshes.put(*(article(number) for number in numbers))

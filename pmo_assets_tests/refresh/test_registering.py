@@ -126,6 +126,7 @@ def test_two_processes_register_each_article_once(registry: BatchRegistry, tmp_p
     assert set(held) >= {2, 3, 4, 5, 6, 7}
 
 
+@pytest.mark.slow
 def test_who_is_killed_between_two_batches_goes_on_where_it_was(registry: BatchRegistry, tmp_path: Path) -> None:
     write_candidates(registry.data_root, SEVEN)
     assert registering(registry.data_root, tmp_path / "barrier", [2]) == [9]

@@ -24,6 +24,7 @@ from pmo_assets.records.panels import AUTOMATIC
 from pmo_assets.records.stores import Picture
 from pmo_assets.release.keys import RELEASE_KEY
 from pmo_assets.release.making import Origin, Release, make_release
+from pmo_assets.release.masking import PeopleMasking
 from pmo_assets.release.panel_duplicates import PanelGroups, find_panel_duplicates
 from pmo_assets.release.selection import Selection, select_articles
 from pmo_assets.release.statistics.counting import ReleaseStatistics, release_statistics
@@ -366,6 +367,7 @@ def make(
     splits: SplitOptions | None = None,
     origin: Origin | None = None,
     annotations: pl.DataFrame | None = None,
+    masking: PeopleMasking | None = None,
 ) -> Release:
     """Make a release as the asset does."""
     selection = selection or select_articles(tables)
@@ -382,6 +384,7 @@ def make(
         annotations=empty_table(Annotations) if annotations is None else annotations,
         say=lambda _: None,
         gallery=lambda folder, version: tables.data_root.write(f"{folder}/index.html", version.encode()),
+        masking=masking,
     )
 
 

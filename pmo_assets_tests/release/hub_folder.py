@@ -183,7 +183,7 @@ def _pairs(article: int) -> list[dict[str, Any]]:
     shared = {
         **{name: figure[name] for name in credit},
         "image_cluster_id": "F1.x", "figure_id": f"{article}_F1.x", "figure_panels": PANELS_EACH, "generated": False,
-        "panel_id": None, "region_id": None, "panel_name": None,
+        "panel_id": None, "region_id": None, "panel_name": None, "video_id": None,
     }  # fmt: skip
     whole = [0.0, 0.0, 1.0, 1.0]
     of_figure = {

@@ -19,6 +19,7 @@ from pmo_assets.release.selection import Selection, select_articles
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_metadata, read_parquet
+from pmo_assets.storage.removed import take_article_out
 from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.release.finished import LOCAL, groups_of, make
 from pmo_assets_tests.release.registered import FOLDER, at_pmc, process, process_whole, register
@@ -109,10 +110,12 @@ CHANGES: dict[str, Callable[[Tables], object]] = {
     "PMC narrows": lambda tables: at_pmc(tables, 2, code="CC BY-ND"),
     "a batch is done": lambda tables: process(tables, "0002-b", {2: {"version": 2}}),
     "a table was made again": rewrite,
+    "people take an article out": lambda tables: take_article_out(tables.data_root, 2),
     "a package with the number of another article": conflicting,
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_stated_since_takes_effect(once: Once, change: str) -> None:
     process(once.tables, "0001-a", {1: {"title": TITLE}, 2: {"title": TITLE}})

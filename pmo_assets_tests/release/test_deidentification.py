@@ -39,6 +39,7 @@ def printed(pixels: Pixels, text: str, at: tuple[int, int] = (20, 40)) -> Pixels
     return shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["Patient: Jane Miller", "DOB 03/05/1961", "MRN 40718823", "Dr. Jane Miller"])
 def test_print_that_names_a_patient_is_black(masker: Masker, text: str) -> None:
     clean = masker.clean(png_bytes(printed(scan(), text)))
@@ -71,6 +72,7 @@ def test_a_face_is_black_and_the_scan_beside_it_stays(masker: Masker) -> None:
     assert clean.share == pytest.approx((x1 - x0) * (y1 - y0) / 640**2)
 
 
+@pytest.mark.slow
 def test_in_a_picture_of_the_retina_only_a_sure_face_counts(masker: Masker) -> None:
     face, doubtful, sure = drawn_face(np.random.default_rng(0), 160), scan(1, 640), scan(1, 640)
     doubtful[20:180, 30:190] = doubtful[20:180, 30:190] // 2 + face // 2  # scores 0.7 to 0.8
@@ -91,6 +93,7 @@ def test_nothing_is_asked_of_a_person_or_of_what_is_black(share: float, box: Box
     assert CleanPicture(b"").shows([box])
 
 
+@pytest.mark.slow
 def test_an_export_is_without_people_and_lists_them(tmp_path: Path, masker: Masker) -> None:
     hub = tmp_path / "hub"
     write_hub_folder(hub)

@@ -111,6 +111,7 @@ PANELS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(PANELS, PANELS)
 def test_what_is_not_new_changed_or_gone_is_the_same(
     before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]

@@ -9,7 +9,13 @@ import pytest
 
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.records.context import EYE_NAMES
-from pmo_assets.release.gallery_pages import gallery_context, gallery_figures, gallery_panel, write_private_gallery
+from pmo_assets.release.gallery_pages import (
+    gallery_context,
+    gallery_figures,
+    gallery_filters,
+    gallery_panel,
+    write_private_gallery,
+)
 from pmo_assets.release.selection import select_articles
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
@@ -92,12 +98,34 @@ def test_marks_are_shown_always_and_phrases_and_regions_where_words_may_be(forbi
     assert [phrase.marks for phrase in shown.phrases] == ([] if forbidden else [(0,)])
 
 
+def test_instructions_are_those_of_the_release_with_their_evidence_and_kinds_are_a_filter(tmp_path: Path) -> None:
+    tables = Tables(DataRoot(str(tmp_path / "data")))
+    finish(tables, "0001-a", {1: {}}, panels=3)
+    selection = select_articles(tables)
+    (shown,) = gallery_figures(tables.data_root, tables, selection, ReleaseOptions(), {1: "train"})
+    yes_no = [item for panel in shown.panels for item in panel.instructions if item.kind == "yes_no"]
+    assert sorted(item.turns[-1][1] for item in yes_no) == ["No.", "Yes."], (
+        "of two yes one is left out, as in the release"
+    )
+    what = [item for panel in shown.panels for item in panel.instructions if item.kind == "what"]
+    assert len(what) == 3, "what the checks discard is not shown"
+    assert what[0].boxes == ((0.1, 0.2, 0.3, 0.4),)
+    assert gallery_filters()[-1].name == "instructions"
+    kinds = {panel.filtered[-1] for panel in shown.panels}
+    assert kinds == {("yes_no", "what"), ("what",)}
+    assert {len(panel.filtered) for panel in shown.panels} == {len(gallery_filters())}
+
+
+@pytest.mark.slow
 def test_a_private_gallery_shows_what_licences_withhold_and_the_public_one_does_not(tmp_path: Path) -> None:
     tables = Tables(DataRoot(str(tmp_path / "data")))
     finish(tables, "0001-a", {1: {"code": "CC BY-ND"}, 2: {"code": None}}, panels=2)
     selection = select_articles(tables)
     (closed, _) = gallery_figures(tables.data_root, tables, selection, ReleaseOptions(), {})
     assert (closed.image, closed.caption, {panel.subcaption for panel in closed.panels}) == (b"", "", {None})
+    assert not any(panel.instructions for panel in closed.panels)
+    (seen, _) = gallery_figures(tables.data_root, tables, selection, ReleaseOptions(), {}, private=True)
+    assert all(panel.instructions for panel in seen.panels)
     target = tmp_path / "data" / "private" / "gallery"
     for _ in range(2):  # again, in the place of the first
         written = write_private_gallery(

@@ -95,6 +95,7 @@ def test_an_instruction_about_a_withheld_panel_is_found_by_the_licence_of_the_pa
     assert instruction_faults(root, HUB, withhold=False) == RIGHT
 
 
+@pytest.mark.slow
 def test_a_release_for_oneself_withholds_nothing(tmp_path: Path) -> None:
     from pmo_assets.release.writing import ReleaseOptions
 

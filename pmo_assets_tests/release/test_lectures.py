@@ -17,8 +17,11 @@ from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.records.units import VIDEO
 from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.release.gallery_pages import gallery_lectures
 from pmo_assets.release.keys import HUB
 from pmo_assets.release.lectures import Lectures, release_lectures
+from pmo_assets.release.pair_checks import pair_faults
+from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.pixels import ParquetPixels
@@ -121,6 +124,7 @@ def test_without_videos_there_are_none(videos: Videos) -> None:
     assert (videos.released().rows.is_empty(), videos.released().withheld) == (True, 1)
 
 
+@pytest.mark.slow
 def test_a_release_carries_them_with_their_pictures_and_nothing_of_what_is_closed(videos: Videos) -> None:
     finish(videos.tables, "0001-a", {3: {}})
     batch = videos.add(pair(1, 0, 0), pair(1, 4, FAR, "fovea"), pair(2, 0, 1, "closed words", code=None))
@@ -140,7 +144,14 @@ def test_a_release_carries_them_with_their_pictures_and_nothing_of_what_is_close
     assert np.array_equal(second.pixels(), pixels[4])
     assert repr(second) == "<VideoPair 1.mp4 at 36 s: fovea>"
     assert second._repr_html_()
-    assert "level V" in videos.root.read(f"{HUB}/README.md").decode()
+    assert [
+        (p.level, p.text_kind, p.text, p.video_id, p.article_id, p.pair_id) for p in opened.pairs.filter(level="video")
+    ] == [("video", "transcript", row.text, 1, None, row.pair_id) for row in (first, second)]
+    shown = {pair.text: pair.pixels() for pair in opened.pairs.filter(level="video")}
+    assert np.array_equal(shown["fovea"], pixels[4])
+    assert pair_faults(videos.root, HUB) == {"no picture": 0, "withheld": 0, "box": 0, "text": 0}
+    assert (counts["pairs_video_transcript"], counts["paired_video"]) == (2, 2)
+    assert "Level `video`" in videos.root.read(f"{HUB}/README.md").decode()
     for key in videos.root.tree(HUB):
         content = videos.root.read(f"{HUB}/{key}")
         said = str(pq.read_table(io.BytesIO(content)).to_pydict()) if key.endswith(".parquet") else content.decode()
@@ -152,3 +163,25 @@ def test_a_release_without_them_has_no_such_config(videos: Videos) -> None:
     make(videos.tables)
     assert len(load(videos.root.root).videos) == 0
     assert "videos" not in videos.root.read(f"{HUB}/README.md").decode()
+
+
+def test_a_release_of_lectures_alone_works(videos: Videos) -> None:
+    batch = videos.add(pair(1, 0, 0), pair(2, 0, FAR, "fovea"))
+    pictures = ParquetPixels(videos.root, "keyframes", batch)
+    for number in (1, 2):
+        pictures.write(number, [Picture("0", 4, 3, png_bytes(np.full((3, 4, 3), 40 * number, np.uint8)))])
+    made = make(videos.tables)
+    assert (made.manifest.counts["panels"], made.manifest.counts["pairs"], made.manifest.counts["videos"]) == (0, 2, 2)
+    opened = load(videos.root.root, verify=True)
+    assert (len(opened.panels), sorted(pair.text for pair in opened.pairs)) == (0, ["drusen", "fovea"])
+    assert [pair.pixels().max() for pair in opened.pairs.filter(text="fovea")] == [80]
+
+
+def test_the_gallery_shows_what_goes_out_with_its_place_and_nothing_of_what_is_closed(videos: Videos) -> None:
+    batch = videos.add(pair(1, 2, 0), pair(2, 0, FAR, "closed words", code=None))
+    pictures = ParquetPixels(videos.root, "keyframes", batch)
+    for number in (1, 2):
+        pictures.write(number, [Picture("2", 4, 3, png_bytes(np.full((3, 4, 3), number, np.uint8)))])
+    (shown,) = gallery_lectures(videos.root, videos.tables, ReleaseOptions())
+    assert (shown.video, shown.text, shown.license, shown.attribution) == ("1.mp4", "drusen", "CC BY", "Eyes")
+    assert shown.picture == png_bytes(np.full((3, 4, 3), 1, np.uint8))

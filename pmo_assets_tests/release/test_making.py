@@ -75,6 +75,7 @@ def changed_text(tables: Tables, batch: str, panel: str, **columns: Any) -> None
 # what is there
 
 
+@pytest.mark.slow
 def test_both_forms_lie_where_they_belong_with_everything_beside_them(tables: Tables) -> None:
     finish(tables, "0001-a", {3: {}, 4: {}}, panels=2)
     release = make(tables)
@@ -95,6 +96,7 @@ def test_both_forms_lie_where_they_belong_with_everything_beside_them(tables: Ta
     assert sorted(release.panel_ids) == sorted(read_table(tables.data_root, RELEASE_KEY)["panel_id"])
 
 
+@pytest.mark.slow
 def test_what_a_release_of_the_former_layout_left_behind_is_taken_away(tables: Tables) -> None:
     """Its gallery would go on showing what is retracted since; what others put there is not touched."""
     finish(tables, "0001-a", {1: {}})
@@ -105,6 +107,7 @@ def test_what_a_release_of_the_former_layout_left_behind_is_taken_away(tables: T
     assert beside == ["notes.txt", "pubmed_ophtha.parquet", "pubmed_ophtha_annotation.json"]
 
 
+@pytest.mark.slow
 def test_the_manifest_says_what_it_was_made_of(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-ND"}}, panels=3)
     finish(tables, "0002-b", {2: {"version": 2, "code": "CC BY-NC"}, 5: {"looks": "1"}})
@@ -118,7 +121,8 @@ def test_the_manifest_says_what_it_was_made_of(tables: Tables) -> None:
         origin.settings, origin.code_versions, origin.models
     )  # fmt: skip
     assert manifest.options == {
-        "noncommercial": True, "figure_pictures": False, "withhold": True, "split_shares": [0.8, 0.1, 0.1],
+        "noncommercial": True, "figure_pictures": False, "withhold": True, "mask_people": False,
+        "split_shares": [0.8, 0.1, 0.1],
         "test_from_year": None, "figures": {"max_dpi": 300},
     }  # fmt: skip
     assert [(item.batch, item.articles) for item in manifest.batches] == [("0001-a", 1), ("0002-b", 2)]
@@ -133,6 +137,7 @@ def test_the_manifest_says_what_it_was_made_of(tables: Tables) -> None:
     assert manifest.digest == data_digest(manifest.files)
 
 
+@pytest.mark.slow
 def test_the_manifests_file_list_holds_every_data_file(tables: Tables) -> None:
     finish(tables, "0001-a", {3: {}, 4: {}})
     make(tables)
@@ -143,6 +148,7 @@ def test_the_manifests_file_list_holds_every_data_file(tables: Tables) -> None:
     } | {"pubmed_ophtha_annotation.json"}
 
 
+@pytest.mark.slow
 def test_the_sums_are_those_of_the_folder(tables: Tables) -> None:
     """The real `sha256sum` checks them, and every file is listed."""
     finish(tables, "0001-a", {number: {"code": CODES[number % len(CODES)]} for number in range(1, 30)}, panels=2)
@@ -262,6 +268,7 @@ def test_another_place_and_another_order_of_making_give_the_same_bytes(tables: T
 # what changes
 
 
+@pytest.mark.slow
 def test_a_new_batch_is_a_minor_version_and_a_changed_subcaption_a_patch(tables: Tables) -> None:
     root = tables.data_root
     finish(tables, "0001-a", {1: {}}, panels=2)
@@ -310,6 +317,7 @@ def test_other_splits_alone_are_a_patch(tables: Tables) -> None:
     assert "articles moved to another split: train → test" in tables.data_root.read(f"{HUB}/CHANGES.md").decode()
 
 
+@pytest.mark.slow
 def test_leaving_out_noncommercial_rows_is_another_release(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-NC"}})
     make(tables)
@@ -332,6 +340,7 @@ def annotated(*names: str) -> pl.DataFrame:
     return checked(Annotations, annotation_rows(people))
 
 
+@pytest.mark.slow
 def test_without_noncommercial_rows_no_annotation_of_such_an_article_is_published(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-NC"}})
     annotations = annotated("PMC1", "PMC2")
@@ -367,6 +376,7 @@ def test_a_package_that_turns_out_to_be_another_ones_article_goes_with_its_reaso
     assert listed["article_id"].to_list() == [LOCAL + 1]
 
 
+@pytest.mark.slow
 def test_everything_may_go(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}})
     make(tables)
@@ -420,6 +430,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_release_that_is_killed_leaves_the_one_before_whole(
     tables: Tables, monkeypatch: pytest.MonkeyPatch, step: str
@@ -508,6 +519,7 @@ def test_when_data_change_after_a_killed_release_its_number_is_not_given_twice(
     assert hub_is_whole(tables.data_root)
 
 
+@pytest.mark.slow
 def test_a_disk_without_room_says_so_and_keeps_the_old_release(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     finish(tables, "0001-a", {1: {}})
     make(tables)

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from pmo_assets.release.keys import CARD_KEY, HUB
 from pmo_assets.release.pair_numbers import PairCounts, pair_cells, panel2patch_cells
@@ -16,6 +17,7 @@ from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.release.finished import finish, make
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_the_files_in_manifest_card_and_report(tmp_path: Path) -> None:
     tables = Tables(DataRoot(str(tmp_path)))
     assert pair_tables(tables, 0) == (), "nothing is released yet"
@@ -30,6 +32,7 @@ def test_counts_are_those_of_the_files_in_manifest_card_and_report(tmp_path: Pat
         "figure": pairs["figure_id"].n_unique(),
         "panel": pairs["panel_id"].drop_nulls().n_unique(),
         "region": pairs["region_id"].drop_nulls().n_unique(),
+        "video": 0,
     }
     assert paired["figure"] == 4
     found = PairCounts.of(release.manifest.counts)

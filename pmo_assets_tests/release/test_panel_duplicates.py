@@ -51,6 +51,7 @@ def test_without_shared_pictures_the_number_decides(tables: Tables) -> None:
     assert groups.splits.columns == list(SplitTable.columns())
 
 
+@pytest.mark.slow
 def test_articles_with_one_picture_share_the_split_that_is_nearest_to_training(tables: Tables) -> None:
     finish(tables, "0001-a", {TEST: {"looks": "x"}, VALIDATION_2: {}})
     finish(tables, "0002-b", {VALIDATION: {"looks": "x"}, TEST_2: {"looks": "y"}, TRAIN: {"looks": "y"}})
@@ -77,6 +78,7 @@ def test_a_group_is_named_by_its_representative_and_says_how_far_the_others_are(
     assert far == [("p_4_f1_0", 2, 2)]
 
 
+@pytest.mark.slow
 def test_what_a_release_leaves_out_links_nothing(tables: Tables) -> None:
     finish(tables, "0001-a", {TEST: {"looks": "x"}, TRAIN: {"looks": "x", "code": "CC BY-NC"}})
     assert splits_of(groups_of(tables)) == {TRAIN: "train", TEST: "train"}
@@ -132,6 +134,7 @@ def test_an_article_that_was_for_testing_may_come_into_training(tables: Tables) 
     assert splits_of(groups_of(tables))[TEST] == "train"
 
 
+@pytest.mark.slow
 def test_an_article_that_came_back_is_where_it_was_as_long_as_the_newest_release_knows(tables: Tables) -> None:
     finish(tables, "0001-a", {TEST: {"looks": "x"}, TRAIN: {"looks": "x"}})
     make(tables)

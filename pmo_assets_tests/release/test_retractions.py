@@ -92,6 +92,7 @@ def at_pmc(tables: Tables, number: int, version: int, *others: int, retracted: b
     write_candidates(tables.data_root, Candidates().updated([known]))
 
 
+@pytest.mark.slow
 def test_a_retraction_does_not_wait_for_the_batch_that_says_so(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}, 2: {}})
     released(tables, day(1))
@@ -127,6 +128,7 @@ def test_a_version_that_turns_out_to_be_the_manuscript_gives_way_to_the_publishe
     assert current_articles(tables) == {"0001-a": [], "0002-b": [1]}
 
 
+@pytest.mark.slow
 def test_a_removed_article_leaves_without_a_new_batch(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}, 2: {}})
     released(tables, day(1))
@@ -163,6 +165,7 @@ def test_a_retraction_counts_whichever_batch_was_made_last(tables: Tables) -> No
     assert released_panels(tables.data_root) == {}
 
 
+@pytest.mark.slow
 def test_the_same_package_that_is_retracted_no_more_is_published_again_in_a_newer_version(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}})
     finish(tables, "0002-b", {1: {"is_retracted": True}})

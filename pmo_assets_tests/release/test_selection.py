@@ -14,8 +14,10 @@ from pmo_assets.release.keys import HUB
 from pmo_assets.release.reports import duplicates_table, release_summary
 from pmo_assets.release.selection import Selection, current_rows, select_articles
 from pmo_assets.release.statistics.counting import release_statistics
-from pmo_assets.release.statistics.outcomes import DUPLICATE
+from pmo_assets.release.statistics.outcomes import DUPLICATE, TAKEN_OUT, outcomes_of_packages
+from pmo_assets.release.statistics.waterfall import Outcome
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.removed import bring_article_back, take_article_out
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.report import ReportSummary
 from pmo_assets_tests.release.finished import LOCAL, SECRET, finish, make, published, read_table, release_of
@@ -134,6 +136,25 @@ def test_an_article_that_was_lost_underway_is_known_by_its_package(tables: Table
     finish(tables, "0001-a", {LOCAL + 1: {"doi": None, "pdf": "one"}, LOCAL + 2: {"doi": None, "pdf": "one"}})
     tables.write("articles", "0001-a", tables.read("articles", "0001-a").filter(pl.col("article_id") == LOCAL + 1))
     assert published(tables) == [LOCAL + 1]
+
+
+def test_an_article_that_people_took_out_is_in_no_release_until_it_is_brought_back(tables: Tables) -> None:
+    finish(tables, "0001-a", {1: {}, 2: {}})
+    take_article_out(tables.data_root, 2)
+    assert published(tables) == [1]
+    packages = outcomes_of_packages(tables, "0001-a", [1, 2], select_articles(tables), {}, set())
+    assert packages[2] == Outcome(TAKEN_OUT)
+    finish(tables, "0002-b", {2: {"version": 2}})  # a newer version comes under the same number
+    assert published(tables) == [1]
+    bring_article_back(tables.data_root, 2)
+    assert published(tables) == [1, 2]
+
+
+def test_a_copy_under_another_name_stays_out_with_who_is_taken_out(tables: Tables) -> None:
+    finish(tables, "0001-a", {LOCAL + 1: {"doi": "10.1000/X"}, 7: {"pmcid": 7, "doi": "10.1000/x"}})
+    assert published(tables) == [7]
+    take_article_out(tables.data_root, 7)
+    assert published(tables) == []
 
 
 @pytest.mark.slow  # two releases

@@ -66,6 +66,7 @@ FAILURES = ("not run", "failed after its articles", "source gone")
 # retracted and narrowed before the batch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_newer_manifest_that_retracts_takes_the_rows_out(failure: str, tables: Tables) -> None:
     process_whole(tables, "0001-a", {1: {}, 2: {}})
@@ -163,6 +164,7 @@ def test_a_release_is_due_when_a_manifest_takes_rights_of_a_released_article_awa
 # what was said before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("narrow", [{"code": "CC BY-NC-ND"}, {"license_unknown": True, "code": None}])
 @pytest.mark.parametrize("write", [process, register])
 def test_old_metadata_that_are_seen_again_widen_nothing(write: Any, narrow: dict[str, Any], tables: Tables) -> None:
@@ -217,6 +219,7 @@ def test_another_sources_copy_widens_nothing(tables: Tables) -> None:
     assert licences(tables) == {1: "CC BY-NC-ND"}
 
 
+@pytest.mark.slow
 @examples(8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
@@ -248,6 +251,7 @@ def test_a_release_never_gives_more_than_the_source_that_last_took_away(
 # what the release holds and says
 
 
+@pytest.mark.slow
 def test_what_is_narrowed_is_null_in_every_form_and_says_why(tables: Tables) -> None:
     process_whole(tables, "0001-a", {1: {}, 2: {}})
     register(tables, "0002-b", {1: {"code": "CC BY-NC-ND"}})
@@ -378,6 +382,7 @@ def test_a_title_that_only_metadata_state_is_looked_up_in_the_xml(author: str, i
     assert (1 in published(tables)) is not is_heard
 
 
+@pytest.mark.slow
 def test_a_release_is_rebuilt_with_the_licences_that_held_then(tables: Tables, tmp_path: Path) -> None:
     process_whole(tables, "0001-a", {1: {}, 2: {}})
     register(tables, "0002-b", {1: {"code": "CC BY-NC-ND"}})

@@ -311,6 +311,7 @@ def test_a_split_without_rows_has_no_file(tables: Tables) -> None:
     assert found == {config: [] if config == "videos" else ["test"] for config in CONFIGS}
 
 
+@pytest.mark.slow
 def test_each_article_is_taken_from_the_batch_that_counts_in_the_sequence_of_batches(tables: Tables) -> None:
     finish(tables, "0002-b", {1: {"version": 2}, 5: {}})
     finish(tables, "0001-a", {1: {}, 9: {}})
@@ -318,6 +319,7 @@ def test_each_article_is_taken_from_the_batch_that_counts_in_the_sequence_of_bat
     assert [(row["article_id"], row["article_version"]) for row in rows] == [(9, 1), (1, 2), (5, 1)]
 
 
+@pytest.mark.slow
 def test_shards_follow_each_other_and_together_are_the_table(batches: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = rows_of(batches, write(batches, prefix="one/"), "panels")
     monkeypatch.setattr(shards, "GROUP_ROWS", 3)
@@ -379,6 +381,7 @@ def test_without_noncommercial_rows_these_are_left_out_and_counted(batches: Tabl
         assert rows.columns == ["panel_id"]
 
 
+@pytest.mark.slow
 def test_without_pictures_of_figures_only_these_are_null(batches: Tables) -> None:
     usual, without = (
         write(batches, options=ReleaseOptions(figure_pictures=kept), prefix=f"{kept}/") for kept in (True, False)
@@ -393,6 +396,7 @@ def test_without_pictures_of_figures_only_these_are_null(batches: Tables) -> Non
 # pictures
 
 
+@pytest.mark.slow
 def test_both_forms_show_the_pixels_that_the_digest_is_of(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {"figures": {"f1": 0, "f2": 1}}}, panels=3)
     written = write(tables)
@@ -526,6 +530,7 @@ def test_the_same_tables_give_the_same_bytes(batches: Tables) -> None:
         assert digests[0] == digests[1]
 
 
+@pytest.mark.slow
 def test_panels_that_look_the_same_name_their_group(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {"looks": "x"}, 2: {}})
     finish(tables, "0002-b", {3: {"looks": "x"}})

@@ -23,6 +23,7 @@ TITLED = replace(PLAIN, titled=True, naming="title", package="xml")
 """Words behind letters are printed under the pictures only; the XML has them in the caption."""
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_case_and_others_differ() -> None:
     assert letter_rows(3) == letter_rows(3)
     assert letter_rows_case(letter_rows(3)).truth == letter_rows_case(letter_rows(3)).truth

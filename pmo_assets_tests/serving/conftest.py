@@ -94,7 +94,7 @@ def address(filled: DataRoot) -> Iterator[str]:
         yield given
 
 
-@pytest.fixture(scope="module", params=["local", "s3"])
+@pytest.fixture(scope="module", params=["local", pytest.param("s3", marks=pytest.mark.slow)])
 def pages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> DataRoot:
     """A filled data root for tests that change nothing."""
     folder = tmp_path_factory.mktemp("pages")

@@ -265,7 +265,8 @@ def _started(process: subprocess.Popen[str]) -> str:
     return found.group(1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_ended(tmp_path: Path, number: signal.Signals) -> None:
     fill(DataRoot(str(tmp_path)))
     environment = {**os.environ, "PMO_DATA_ROOT": str(tmp_path)}
@@ -287,6 +288,7 @@ def test_the_command_serves_until_it_is_ended(tmp_path: Path, number: signal.Sig
         process.wait()
 
 
+@pytest.mark.slow
 def test_a_taken_port_is_said(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -364,6 +364,7 @@ def test_a_dataset_of_the_hub_is_read_as_a_local_copy_is(tmp_path: Path) -> None
         assert ask_hub(address, tmp_path, HF_TOKEN="hf_abc") == expected
 
 
+@pytest.mark.slow
 def test_a_gated_dataset_says_where_to_ask_for_access(tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub")
     with hub({"a.tar": write_tar(tmp_path / "a.tar", ROWS).read_bytes()}, gated=True) as address:

@@ -300,6 +300,7 @@ def test_articles_without_a_day_are_found_too() -> None:
         assert search.article_numbers(QUERY) == sorted(records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 1, 9_998, 9_999, 10_000])
 def test_the_limit_of_one_answer(count: int) -> None:
     with esearch(dict.fromkeys(range(1, count + 1), date(2020, 1, 1))) as server, searching(server) as search:
@@ -320,6 +321,7 @@ def test_articles_that_come_while_it_is_searched_do_no_harm() -> None:
     assert before <= set(found) <= set(server.records)
 
 
+@pytest.mark.slow
 def test_articles_that_change_their_day_while_it_is_searched_are_found() -> None:
     """The first half is asked before, the second after they moved from the second into the first."""
     records: dict[int, date | None] = {number: date(2020, 1, 1 + number % 20) for number in range(1, 15_001)}
@@ -365,6 +367,7 @@ def test_pages_of_a_day_that_changes_are_asked_again_from_the_first() -> None:
         assert search.article_numbers(QUERY, day, day) == list(range(1, 12_001))
 
 
+@pytest.mark.slow
 def test_an_article_that_slips_between_two_pages_is_found() -> None:
     """One of the first page is withdrawn, so that the second page begins one too late."""
     day = date(2020, 1, 1)
@@ -592,6 +595,7 @@ def test_a_filter_that_is_gone_is_an_error(phrase: str) -> None:
             search.article_numbers(QUERY)
 
 
+@pytest.mark.slow
 def test_days_that_the_index_does_not_have_are_empty_and_no_warning() -> None:
     """Where Entrez leaves a span that it does not have out of a search, that is no reason to take all articles."""
     days = '"1950/01/01":"1950/02/01"[pmcrdat]'

@@ -89,6 +89,7 @@ def send(
 # listing
 
 
+@pytest.mark.slow
 def test_a_listing_goes_on_over_all_its_pages(server: LoopbackPmc, bucket: PmcBucket) -> None:
     keys = [f"many/{number:05d}" for number in range(1205)]
     for key in keys:

@@ -204,7 +204,8 @@ download_package(cloud, 7, Path(sys.argv[2]))
 """
 
 
-@pytest.mark.parametrize("seconds", [0.3, pytest.param(0.7, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.3, 0.7])
 def test_a_call_that_is_killed_shows_nothing_and_the_next_one_ends_it(
     pmc: LoopbackPmc, tmp_path: Path, seconds: float
 ) -> None:

@@ -93,6 +93,7 @@ def test_adds_of_several_sources_at_the_same_time_with_one_killed(data_root: Dat
     must_be_sound(registry, {10 * n + k for n in range(3) for k in range(1, 6)})
 
 
+@pytest.mark.slow
 def test_a_claim_without_its_manifest_is_completed_by_whoever_looks(data_root: DataRoot, tmp_path: Path) -> None:
     source = write_source(tmp_path / "source", range(1, 3))
     add_together(data_root, [source], tmp_path / "barrier", killed=1)
@@ -149,6 +150,7 @@ class Interrupted(DataRoot):
         return taken
 
 
+@pytest.mark.slow
 @examples(25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     commands=st.lists(

@@ -78,6 +78,7 @@ def test_a_run_between_look_and_deleting_keeps_its_objects(data_root: DataRoot, 
     assert ContentStore(data_root).get(unused) == CONTENT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checksum", ["sha256", "md5"])
 def test_a_batch_that_is_registered_between_look_and_deleting_keeps_them_too(
     data_root: DataRoot, unused: str, checksum: str
@@ -96,6 +97,7 @@ def test_a_batch_that_is_registered_between_look_and_deleting_keeps_them_too(
     assert data_root.exists(unused)
 
 
+@pytest.mark.slow
 def test_a_run_that_begins_while_objects_are_deleted_waits_and_writes_them_anew(
     data_root: DataRoot, unused: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +203,7 @@ def test_facts_of_old_releases_go_when_nobody_makes_one(data_root: DataRoot) -> 
     assert deleted(data_root, found)[0] == ["release/versions/1.0.0/manifest.json"]
 
 
+@pytest.mark.slow
 def test_the_lease_of_deleting_excludes_all_others_and_they_it(data_root: DataRoot) -> None:
     def began(wait: Callable[[], object]) -> float:
         begun = time.monotonic()

@@ -161,6 +161,7 @@ def test_after_an_error_it_is_free(data_root: DataRoot) -> None:
             raise ValueError("wrong")
 
 
+@pytest.mark.slow
 def test_the_lease_of_a_process_that_was_killed_here_is_free_at_once(data_root: DataRoot) -> None:
     with other_process(data_root) as process:
         assert f"process {process.pid} on" in refused(data_root)
@@ -237,6 +238,7 @@ def test_it_is_renewed_as_long_as_its_holder_works(data_root: DataRoot, monkeypa
             time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_who_was_stopped_for_too_long_writes_no_more(data_root: DataRoot) -> None:
     with other_process(data_root) as process:
         assert asked(process) == "held\n"
@@ -251,6 +253,7 @@ def test_who_was_stopped_for_too_long_writes_no_more(data_root: DataRoot) -> Non
         assert "batch went to" in asked(process)
 
 
+@pytest.mark.slow
 def test_who_was_stopped_finds_its_lease_gone_however_often_it_was_taken_since(data_root: DataRoot) -> None:
     with other_process(data_root) as process:
         stopped(process)
@@ -265,6 +268,7 @@ def test_who_was_stopped_finds_its_lease_gone_however_often_it_was_taken_since(d
             lease.renew()
 
 
+@pytest.mark.slow
 def test_who_was_stopped_and_whose_lease_nobody_wanted_goes_on(data_root: DataRoot) -> None:
     with other_process(data_root) as process:
         stopped(process)

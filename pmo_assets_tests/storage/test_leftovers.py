@@ -90,6 +90,7 @@ def test_nothing_that_is_in_use_is_a_leftover(root: DataRoot) -> None:
     assert everything(root, time.time() + LATER) == {}
 
 
+@pytest.mark.slow
 def test_tables_and_pictures_of_videos_are_in_use_as_long_as_their_batch_is_registered(root: DataRoot) -> None:
     nothing = dict.fromkeys(name for name, column in VideoBatch.columns().items() if column.nullable)
     own = {"video_id": 7, "name": "a.mp4", "source": "x", "digest": "d", "size": 1, "sha256": "s", "tags": []}
@@ -130,6 +131,7 @@ def test_what_is_young_is_left_alone(root: DataRoot) -> None:
     assert everything(root, time.time() - LATER) == {}
 
 
+@pytest.mark.slow
 def test_files_of_a_removed_batch_go_at_one_time_and_not_at_once(root: DataRoot) -> None:
     """Who restores a batch finds all that its tables name, or no tables."""
     Tables(root).write_rejections("pdf_figures", BATCH, [])

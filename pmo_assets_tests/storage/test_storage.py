@@ -115,6 +115,7 @@ def _die_while_writing(root: str) -> None:
         os._exit(9)
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_nothing_that_counts_and_the_next_one_cleans_up(tmp_path: Path) -> None:
     process = multiprocessing.get_context("spawn").Process(target=_die_while_writing, args=(str(tmp_path),))
     process.start()

@@ -12,12 +12,15 @@ from PIL import Image
 
 from pmo_assets.records.context import Entity, EntityGroup, MentionKind, PanelMention, PanelSummary, SourceSentence
 from pmo_assets.records.figure import PageBox, PageSize
+from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import ImageType
+from pmo_assets.records.marked_words import MARKED, ShownEvidence
 from pmo_assets.records.panels import PanelImage
 from pmo_assets.records.regions import PanelRegions
 from pmo_assets.viewing.gallery import (
     GalleryContext,
     GalleryFigure,
+    GalleryInstruction,
     GalleryPanel,
     GalleryWritten,
     write_gallery_folder,
@@ -44,6 +47,7 @@ def panel(
     filtered: tuple[tuple[str, ...], ...] = (),
     context: GalleryContext | None = None,
     regions: PanelRegions = PanelRegions(),  # noqa: B008 - frozen
+    instructions: tuple[GalleryInstruction, ...] = (),
 ) -> GalleryPanel:
     """Return a panel with images of the given (type, marked)."""
     return GalleryPanel(
@@ -63,7 +67,18 @@ def panel(
         filtered=filtered,
         context=context,
         regions=regions,
+        instructions=instructions,
     )
+
+
+def instruction(
+    question: str, answer: str, *others: str, words: str = "", text: str = "", boxes: tuple[Box, ...] = ()
+) -> GalleryInstruction:
+    """Return a question whose answer rests on `words` of the subcaption `text`, and on other evidence."""
+    at = text.index(words)
+    parts = [(text[:at], ""), (words, MARKED), (text[at + len(words) :], "")]
+    shown = ShownEvidence([("subcaption", parts)] if words else [], others)
+    return GalleryInstruction("what", (("user", question), ("assistant", answer)), shown, boxes)
 
 
 def mention(

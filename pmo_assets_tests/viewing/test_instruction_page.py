@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.viewing.instruction_page import InstructedPanel, ShownInstruction, instruction_page, marked_parts
+from pmo_assets.records.marked_words import marked_parts
+from pmo_assets.viewing.instruction_page import InstructedPanel, ShownInstruction, instruction_page
 
 WORDS = "OCT of a man shows <b>drusen</b> & fluid."
 

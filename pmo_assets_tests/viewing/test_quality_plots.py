@@ -42,6 +42,7 @@ PLOTS: dict[str, Callable[[], bytes]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLOTS)
 def test_a_plot_is_a_small_png_and_the_same_again(name: str) -> None:
     png = PLOTS[name]()

@@ -69,6 +69,7 @@ def test_lines_of_a_step_say_which_article_stage_and_batch(workers: int, capsys:
     assert (effort.peak_mb > 20) == (workers == 1)
 
 
+@pytest.mark.slow
 def test_threads_do_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     effort = Effort()
     with logs.log_fields(batch="0001-aa"):

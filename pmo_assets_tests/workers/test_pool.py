@@ -119,6 +119,7 @@ def begin_after(seconds: float) -> StepOutput:
     return StepOutput(rows=[{"began": began}])
 
 
+@pytest.mark.slow
 def test_the_article_that_took_longest_goes_first_in_the_next_step() -> None:
     with WorkerPool(1, timeout=60, memory_mb=0) as pool:
         pool.map_units("r", begin_after, [(9, (0.0,))])  # what a worker loads at its first article
@@ -235,6 +236,7 @@ def in_memory_of(path: str, trouble: str) -> StepOutput:
     return step(1, trouble if first else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", ["crash", "eat memory", "bad alloc", "panic", "no module"])
 def test_an_article_that_ended_its_worker_is_tried_again_in_a_fresh_one(
     two: WorkerPool, tmp_path: Path, trouble: str
@@ -258,6 +260,7 @@ def slow_pid(number: int, path: str) -> StepOutput:
     return StepOutput(rows=[{"number": number}])
 
 
+@pytest.mark.slow
 def test_the_second_try_is_alone_and_last(two: WorkerPool, tmp_path: Path) -> None:
     log = str(tmp_path / "log")
     outputs = two.map_units("s", slow_pid, [(number, (number, log)) for number in range(1, 7)])
@@ -278,6 +281,7 @@ def ended_from_outside(number: int, path: str) -> StepOutput:
     return StepOutput(rows=[{"number": number}])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are forked from a server as on Linux")
 def test_an_article_is_not_rejected_for_a_worker_that_was_ended_with_its_server(
     two: WorkerPool, tmp_path: Path
@@ -452,6 +456,7 @@ def test_no_worker_is_left_behind_after_an_error(two: WorkerPool) -> None:
     assert not any(map(psutil.pid_exists, alive))
 
 
+@pytest.mark.slow
 def test_a_pool_for_a_gpu_is_small_and_lasts_for_a_step() -> None:
     news: list[tuple[str, int, int]] = []
     with WorkerPool(8, timeout=20, memory_mb=512, progress=lambda *item: news.append(item)) as pool:
@@ -489,6 +494,7 @@ def test_progress_for_logs_is_not_told_too_often() -> None:
     assert lines == ["s: 3 of 5"]
 
 
+@pytest.mark.slow
 def test_two_pools_side_by_side_do_not_disturb_each_other() -> None:
     results: list[int] = []
 

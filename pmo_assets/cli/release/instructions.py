@@ -48,7 +48,7 @@ def instructions(
             form=cast(InstructionForm, form),
             splits=split or (),
             kinds=kind or (),
-            masker=load_masker() if settings.mask_people else None,
+            masker=load_masker() if settings.mask_people != "no" else None,
             tell=tell,
         )
     for item in written:

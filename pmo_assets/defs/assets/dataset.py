@@ -28,11 +28,13 @@ from pmo_assets.quality.annotation_quality import release_audit
 from pmo_assets.records.stores import StorageError
 from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.release.computed_once import groups_once, selection_once
+from pmo_assets.release.deidentification import identifying_parts, load_masker
 from pmo_assets.release.gallery_pages import write_gallery
 from pmo_assets.release.instruction_checks import instruction_faults
 from pmo_assets.release.instruction_numbers import INSTRUCTION_HEADER, instruction_cells
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
 from pmo_assets.release.making import make_release
+from pmo_assets.release.masking import people_masking
 from pmo_assets.release.pair_checks import pair_faults
 from pmo_assets.release.pair_numbers import PAIR_HEADER, PANEL2PATCH_HEADER, pair_cells, panel2patch_cells
 from pmo_assets.release.panel_duplicates import PanelGroups, find_panel_duplicates
@@ -118,9 +120,10 @@ class _ReleaseRun:
     def check(self) -> None:
         """Make sure that all steps of the run, and the rows that there are, have the same settings."""
         same_settings(self.context)
-        if not self.tables.batches("dataset_rows"):
+        if not any(self.tables.batches(name) for name in ("dataset_rows", VIDEO_PAIRS)):
             raise StorageError(
-                "no batch has dataset rows yet: materialise dataset_rows for at least one article batch first"
+                "no batch has rows yet: materialise dataset_rows for at least one article batch first, or video_pairs "
+                "for a video batch"
             )
         check_made_with(self.tables, self.settings)
 
@@ -141,7 +144,9 @@ class _ReleaseRun:
     def options(self) -> ReleaseOptions:
         """What the release takes."""
         return ReleaseOptions(
-            noncommercial=self.settings.release_noncommercial, figure_pictures=self.settings.release_figure_pictures
+            noncommercial=self.settings.release_noncommercial,
+            figure_pictures=self.settings.release_figure_pictures,
+            mask_people=self.settings.mask_people == "release",
         )
 
 
@@ -275,7 +280,7 @@ _RELEASED = (
     batches=[*_RELEASED, *joined_names(), VIDEO_PAIRS],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
     "licences applied; as the published file, as a folder for the Hugging Face Hub and as a gallery, with its version.",
-    makers=[selection_once, groups_once, release_statistics, make_release, write_gallery],
+    makers=[selection_once, groups_once, release_statistics, make_release, write_gallery, people_masking],
     kinds={"parquet", "huggingface"},
     work="pixels",
     check_specs=[
@@ -309,6 +314,9 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
     if context.run.tags.get(EVEN_SO_TAG) != "true":
         check_size(data_root, groups.panels)
     specialty = load_specialty(settings.specialty)
+    masking = None
+    if run.options.mask_people:
+        masking = people_masking(data_root, load_masker(), code_version(load_masker, identifying_parts))
     release = make_release(
         data_root,
         tables,
@@ -329,7 +337,9 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             specialty=specialty,
             folder=folder,
             facts=version_facts(data_root, version),
+            masked={} if masking is None else masking.figures,
         ),
+        masking=masking,
         audit=release_audit(tables),
         fence=lambda: run.leases.fence(RELEASE),
     )
@@ -348,6 +358,7 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             "pairs_beside_panel2patch": _listed(PANEL2PATCH_HEADER, panel2patch_cells(facts.pairs, facts.articles)),
             "instructions": sum(facts.instructions.kinds.values()),
             "video_pairs": manifest.counts["videos"],
+            "masked_pictures": 0 if masking is None else len(masking.rows),
             "instructions_by_kind": _listed(INSTRUCTION_HEADER, instruction_cells(facts.instructions)),
             "duplicate_articles": facts.duplicate_articles,
             "new": sum(release.changes.new.values()),

@@ -8,9 +8,11 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
+from pmo_assets.defs.applied import ANNOTATIONS_APPLIED, applied_metadata
 from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.stage_table import stage_table
 from pmo_assets.pipeline.instructions.checks import discarded_by
+from pmo_assets.pipeline.instructions.judged import is_judged
 from pmo_assets.pipeline.instructions.model_cues import CueCounts
 from pmo_assets.pipeline.instructions.model_questions import QuestionCounts
 from pmo_assets.pipeline.instructions.model_verdicts import VerdictCounts
@@ -148,10 +150,12 @@ verdicts = stage_table(
     "verdicts",
     counted=_model_counts,
     pool="llm",
-    checks=[checks.BatchCheck(JUDGED, "Every instruction has verdicts.", _judged_result)],
+    checks=[checks.BatchCheck(JUDGED, "Every instruction has verdicts.", _judged_result), ANNOTATIONS_APPLIED],
     summary=lambda made: {
         "instructions": len(made.rows),
         "kept": sum(row["is_kept"] for row in made.rows),
         "discarded_by": dg.MetadataValue.json(discarded_by(verdicts_of_row(row) for row in made.rows)),
+        "judged_by_people": sum(is_judged(verdicts_of_row(row)) for row in made.rows),
+        **applied_metadata(made, "verdicts"),
     },
 )

@@ -12,6 +12,7 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.annotation.annotations import annotation_files, read_annotations
+from pmo_assets.annotation.instruction_cases import instruction_sizes
 from pmo_assets.defs.annotated import FILES_DIGEST, files_digest
 from pmo_assets.defs.job_assets import GroupJob, JobAsset, made_by
 from pmo_assets.defs.page_links import page_link
@@ -41,6 +42,7 @@ from pmo_assets.quality.quality_tables import (
 )
 from pmo_assets.quality.scored_articles import ScoredArticles, scored_articles
 from pmo_assets.quality.subcaption_quality import subcaptions_measured
+from pmo_assets.release.selection import current_articles
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
@@ -284,7 +286,7 @@ assembly_quality = _comparison(
 )
 
 
-@_evaluated(annotations_measured, ["articles", "panel_assembly", "marks", "regions"])
+@_evaluated(annotations_measured, ["articles", "panel_assembly", "marks", "regions", "verdicts"])
 def annotation_quality(
     context: dg.OpExecutionContext, tables: dg.ResourceParam[Tables]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -295,7 +297,8 @@ def annotation_quality(
         context.log.info("no answers of people (`pmo annotate import`): nothing to compare, skipped")
         return
     marks, regions = (decided_rows(tables, articles, name) for name in ("marks", "regions"))
-    measured = annotations_measured(articles, assembly_sizes(tables), marks, regions)
+    instructions = instruction_sizes(tables, current_articles(tables, "panel_assembly"))
+    measured = annotations_measured(articles, assembly_sizes(tables), marks, regions, instructions)
     root = tables.data_root
     write_quality_table(root, "annotation_quality_metrics", QualityMetrics, metric_rows(measured.metrics))
     table = write_quality_table(root, "annotation_quality", schema_of("annotation_quality"), measured.rows)

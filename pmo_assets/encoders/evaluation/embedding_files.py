@@ -53,8 +53,8 @@ def write_embedding_table(
 
     Args:
         path: of the file.
-        ids: (n) of pictures or texts; of a release's pairs: `figure_id`, `panel_id` or `region_id` of a picture, and
-            `pair_id` of a text.
+        ids: (n) of pictures or texts; of a release's pairs: `figure_id`, `panel_id` or `region_id` of a picture (of a
+            lecture `pair_id`), and `pair_id` of a text.
         kind: pictures or texts.
         level: of all rows.
         embeddings: (n, d).

@@ -20,9 +20,12 @@ from scipy.sparse import csr_array
 from pmo_assets.encoders.evaluation.embedding_files import EmbeddingTable, Level
 from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
 from pmo_assets.encoders.evaluation.ranks import RightAnswers
+from pmo_assets.records.pairs import source_name
 from pmo_assets.storage.foreign_parquet import ForeignParquet
 
-PICTURE_ID: Final[dict[Level, str]] = {"figure": "figure_id", "panel": "panel_id", "region": "region_id"}
+PICTURE_ID: Final[dict[Level, str]] = {
+    "figure": "figure_id", "panel": "panel_id", "region": "region_id", "video": "pair_id",
+}  # fmt: skip
 """The column of pairs that names the picture, by level."""
 
 _BATCH_ROWS: Final = 10_000
@@ -36,14 +39,14 @@ class Pair:
         image_id: of the picture.
         text_id: of the text.
         text: words; equal words are equal answers.
-        article_id: article; the cluster of the bootstrap.
+        source: article or lecture; the cluster of the bootstrap.
         looks: what all pictures share that look the same; the picture's id if none does.
     """
 
     image_id: str
     text_id: str
     text: str
-    article_id: int
+    source: str
     looks: str
 
 
@@ -54,7 +57,7 @@ class PairedEmbeddings:
     Attributes:
         images, texts: that are compared.
         right: answers.
-        image_articles, text_articles: (n,), (m,) article of each row, as a number.
+        image_articles, text_articles: (n,), (m,) article or lecture of each row, as a number.
         left_out: what was not compared, in words.
     """
 
@@ -78,9 +81,10 @@ def paired(images: EmbeddingTable, texts: EmbeddingTable, pairs: Sequence[Pair])
     if not image_rows or not text_rows:
         raise EmbeddingsError(
             f"{images.embeddings.name} and {texts.embeddings.name} have no picture or no text of the pairs: ids are "
-            "figure_id, panel_id or region_id of a picture, pair_id of a text"
+            "figure_id, panel_id or region_id of a picture, pair_id of a text and of a lecture's picture"
         )
     pictures, words = images.chosen(image_rows), texts.chosen(text_rows)
+    sources = _numbers(pair.source for pair in pairs)
     looks = _numbers([image_of[name].looks for name in pictures.ids])
     wordings = _numbers([_wording(text_of[name].text) for name in words.ids])
     related = {
@@ -100,8 +104,8 @@ def paired(images: EmbeddingTable, texts: EmbeddingTable, pairs: Sequence[Pair])
         pictures,
         words,
         right,
-        np.array([image_of[name].article_id for name in pictures.ids]),
-        np.array([text_of[name].article_id for name in words.ids]),
+        np.array([sources[image_of[name].source] for name in pictures.ids]),
+        np.array([sources[text_of[name].source] for name in words.ids]),
         tuple(_left_out(images, texts, pictures, words, image_of, text_of)),
     )
 
@@ -138,8 +142,8 @@ def read_pairs(
     """Return the pairs of a level.
 
     Args:
-        place: a Parquet file of pairs, or a release: its hub's folder (`data/pairs`) also says which panels look the
-            same (`data/panels`).
+        place: a Parquet file of pairs, or a release: its hub's folder (`data/pairs`) also says which panels
+            (`data/panels`) and pictures of lectures (`data/videos`) look the same.
         level: of the pairs.
         split: train, validation or test; all if None.
         text_kinds: kinds of texts, e.g. subcaption; all if None.
@@ -155,19 +159,22 @@ def read_pairs(
         files = sorted((folder / "data" / "pairs").glob(f"{split or '*'}-*.parquet"))
         if not files:
             raise EmbeddingsError(f"{place} is no release with pairs (data/pairs, split {split or 'any'})")
-        for file in sorted((folder / "data" / "panels").glob("*.parquet")):
-            rows = _rows(file, ["panel_id", "duplicate_group"])
-            looks |= {row["panel_id"]: row["duplicate_group"] for row in rows if row["duplicate_group"]}
+        named, group = ("pair_id", "picture_group") if level == "video" else ("panel_id", "duplicate_group")
+        for file in sorted((folder / "data" / ("videos" if level == "video" else "panels")).glob("*.parquet")):
+            looks |= {row[named]: row[group] for row in _rows(file, [named, group]) if row[group]}
     column = PICTURE_ID[level]
     found = []
     for file in files:
-        for row in _rows(file, ["pair_id", "level", "text_kind", "text", "article_id", column], optional=["split"]):
+        for row in _rows(
+            file, ["pair_id", "level", "text_kind", "text", "article_id", column], optional=["split", "video_id"]
+        ):
             if row["level"] != level or (text_kinds and row["text_kind"] not in text_kinds):
                 continue
             if split is not None and row.get("split", split) != split:
                 continue
             name = str(row[column])
-            found.append(Pair(name, row["pair_id"], row["text"], int(row["article_id"]), looks.get(name, name)))
+            source = source_name(row["article_id"], row.get("video_id"))
+            found.append(Pair(name, row["pair_id"], row["text"], source, looks.get(name, name)))
     if not found:
         raise EmbeddingsError(f"{place} has no pairs of level {level!r}" + (f" in split {split!r}" if split else ""))
     return tuple(found)

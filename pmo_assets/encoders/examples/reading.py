@@ -19,19 +19,21 @@ from pmo_assets.encoders.examples.units import (
     Picture,
     Unit,
     joined,
-    split_by_article,
+    split_by_source,
 )
 from pmo_assets.loading import Release, ReleaseError
 from pmo_assets.loading.typed_rows import Split
 from pmo_assets.records.geometry import as_box
-from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel, PictureConfig
+from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel, PictureConfig, source_name
 
 _COLUMNS: Final = (
     "pair_id", "level", "text_kind", "text", "confidence", "picture_config", "picture_row", "box", "article_id",
-    "figure_id", "panel_id", "region_id", "split",
+    "figure_id", "panel_id", "region_id", "video_id", "split",
 )  # fmt: skip
 
-_NAME: Final[Mapping[str, str]] = {"figure": "figure_id", "panel": "panel_id", "region": "region_id"}
+_NAME: Final[Mapping[str, str]] = {
+    "figure": "figure_id", "panel": "panel_id", "region": "region_id", "video": "pair_id",
+}  # fmt: skip
 
 MOST_JSON_BYTES: Final = 16 << 20
 """A picture's texts in a tar; more is no sample of a release."""
@@ -90,7 +92,8 @@ def read_examples(
             pairs` wrote.
         split: one split; all if None.
         levels: that are wanted.
-        min_confidence: units whose texts are theirs with a smaller confidence are left out; figures have none.
+        min_confidence: units whose texts are theirs with a smaller confidence are left out; figures and lectures
+            have none.
 
     Raises:
         ExamplesError: if a place has no pairs.
@@ -102,15 +105,16 @@ def read_examples(
 def read_training_examples(
     places: Sequence[Path | str], levels: Collection[PairLevel], min_confidence: float = 0.0
 ) -> tuple[Examples, Examples]:
-    """Return units to train on, and those to choose weights by: a tenth of the articles where there is no such split.
+    """Return units to train on, and those to choose weights by: a tenth of the articles and
+    lectures where there is no such split.
 
     Raises:
-        ExamplesError: if there are no pairs, or only those of one article.
+        ExamplesError: if there are no pairs, or only those of one article or lecture.
     """
     learn, choose = (read_examples(places, split, levels, min_confidence) for split in _TRAINING_SPLITS)
     if not len(learn):
         raise ExamplesError(f"the training split of {', '.join(map(str, places))} has no pairs of {', '.join(levels)}")
-    return (learn, choose) if len(choose) else split_by_article(learn)
+    return (learn, choose) if len(choose) else split_by_source(learn)
 
 
 _TRAINING_SPLITS: Final[tuple[Split, ...]] = ("train", "validation")
@@ -137,17 +141,27 @@ def _release_rows(place: Path | str, split: Split | None) -> tuple[Iterator[dict
         raise ExamplesError(f"{place} has no pairs to train on: {error}") from error
     if not len(pairs):
         raise ExamplesError(f"{place} has no pairs to train on (data/pairs is empty)")
+    columns = [
+        name for name in _COLUMNS if name != "video_id" or name in pairs.columns
+    ]  # older releases have no lectures
     wanted = pairs if split is None else pairs.filter(split=split)
 
     def rows() -> Iterator[dict[str, Any]]:
         for start in range(0, len(wanted), _AT_ONCE):
-            for row in wanted[start : start + _AT_ONCE].to_arrow(_COLUMNS).to_pylist():
+            for row in wanted[start : start + _AT_ONCE].to_arrow(columns).to_pylist():
                 picture = ReleasePicture(release, row["picture_config"], row["split"], row["picture_row"])
                 yield {**row, "picture": picture}
 
-    table = release.lazy("panels").select("panel_id", "duplicate_group").filter(pl.col("duplicate_group").is_not_null())
-    groups = table.collect()
-    return rows(), dict(zip(groups["panel_id"], groups["duplicate_group"], strict=True))
+    looks = _looks(release, "panels", "panel_id", "duplicate_group")
+    if release.manifest.get("counts", {}).get("videos"):
+        looks |= _looks(release, "videos", "pair_id", "picture_group")
+    return rows(), looks
+
+
+def _looks(release: Release, config: str, name: str, group: str) -> dict[str, str]:
+    """Return the group of pictures that look the same by what has one."""
+    found = release.lazy(config).select(name, group).filter(pl.col(group).is_not_null()).collect()
+    return dict(zip(found[name], found[group], strict=True))
 
 
 _AT_ONCE: Final = 10_000
@@ -201,7 +215,8 @@ def _units(
             continue
         units[level].append(  # type: ignore[index]
             Unit(
-                level, name, int(row["article_id"]), row["figure_id"], row["panel_id"], looks.get(name, name),  # type: ignore[arg-type]
+                level, name, source_name(row["article_id"], row.get("video_id")),  # type: ignore[arg-type]
+                row["figure_id"], row["panel_id"], looks.get(name, name),
                 _checked(picture), as_box(row["box"]), entry["texts"], confidence,
             )
         )  # fmt: skip

@@ -56,7 +56,7 @@ class Texts:
     def _of_kind(self, unit: Unit, kind: TextKind) -> Sequence[tuple[str, str]]:
         if kind in unit.texts:
             return unit.texts[kind]
-        if kind == "caption" and unit.level != "figure":
+        if kind == "caption" and unit.level != "figure" and unit.figure_id is not None:
             return self._above.get((unit.figure_id, kind), ())
         if kind == "subcaption" and unit.level == "region" and unit.panel_id is not None:
             return self._above.get((unit.panel_id, kind), ())

@@ -1,4 +1,4 @@
-"""What is trained on: a figure, panel or region with all its texts, and the picture that it is seen in."""
+"""What is trained on: a figure, panel, region or lecture's picture with all its texts, and where it is seen."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ class Picture(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unit:
-    """A figure, panel or region with its texts.
+    """A figure, panel, region or picture of a lecture with its texts.
 
     Attributes:
-        level: figure, panel or region.
-        name: its `figure_id`, `panel_id` or `region_id`.
-        article_id: the article; what is split by.
-        figure_id: the figure.
-        panel_id: the panel; None for a figure.
+        level: figure, panel, region or video.
+        name: its `figure_id`, `panel_id` or `region_id`; of a lecture's picture `pair_id`.
+        source: the article or lecture (`records.pairs.source_name`); what is split by.
+        figure_id: the figure; None for a lecture.
+        panel_id: the panel; None for a figure or lecture.
         looks: what all units share that look the same: their duplicate group, or the name.
         picture: the file that shows it.
-        box: where in it, as fractions; `WHOLE` for figures and panels.
+        box: where in it, as fractions; `WHOLE` but for regions.
         texts: of each kind, (pair_id, text) in the order of the release.
-        confidence: that the texts are of this unit; None for figures.
+        confidence: that the texts are of this unit; None for figures and lectures.
     """
 
     level: PairLevel
     name: str
-    article_id: int
-    figure_id: str
+    source: str
+    figure_id: str | None
     panel_id: str | None
     looks: str
     picture: Picture
@@ -66,7 +66,7 @@ class Unit:
     @property
     def parent(self) -> str | None:
         """The name of what it is a part of: a panel's figure, a region's panel."""
-        return {"figure": None, "panel": self.figure_id, "region": self.panel_id}[self.level]
+        return {"panel": self.figure_id, "region": self.panel_id}.get(self.level)
 
 
 def decoded(content: bytes, box: Box = WHOLE) -> PIL.Image.Image:
@@ -95,7 +95,7 @@ def shown(unit: Unit, *, whole: bool = False) -> PIL.Image.Image:
         return decoded(unit.picture.read(), WHOLE if whole else unit.box)
     except BrokenPicture as error:
         raise ExamplesError(
-            f"the picture of {unit.level} {unit.name} (article {unit.article_id}) is broken: {error}; "
+            f"the picture of {unit.level} {unit.name} (of {unit.source}) is broken: {error}; "
             "pmo_assets.load(…, verify=True) says which file, or leave it out"
         ) from error
 
@@ -117,9 +117,9 @@ class Examples:
     units: Mapping[PairLevel, Sequence[Unit]]
     left_out: tuple[str, ...] = ()
 
-    def articles(self) -> set[int]:
-        """Return the articles."""
-        return {unit.article_id for units in self.units.values() for unit in units}
+    def sources(self) -> set[str]:
+        """Return the articles and lectures."""
+        return {unit.source for units in self.units.values() for unit in units}
 
     def __len__(self) -> int:
         """Return the number of units of all levels."""
@@ -132,12 +132,12 @@ class Examples:
             found.update(f"{level} {len(own)}\n".encode())
             for unit in own:
                 texts = sorted((kind, *map(tuple, said)) for kind, said in unit.texts.items())
-                found.update(repr((unit.name, unit.article_id, unit.looks, unit.box, texts)).encode())
+                found.update(repr((unit.name, unit.source, unit.looks, unit.box, texts)).encode())
         return found.hexdigest()[:24]
 
-    def of(self, articles: set[int]) -> Examples:
-        """Return the units of some articles."""
-        kept = {level: [unit for unit in own if unit.article_id in articles] for level, own in self.units.items()}
+    def of(self, sources: set[str]) -> Examples:
+        """Return the units of some articles and lectures."""
+        kept = {level: [unit for unit in own if unit.source in sources] for level, own in self.units.items()}
         return Examples(kept, self.left_out)
 
 
@@ -151,21 +151,21 @@ def joined(examples: Iterable[Examples]) -> Examples:
     return Examples(units, tuple(note for item in listed for note in item.left_out))
 
 
-def split_by_article(train: Examples, share: float = 0.1) -> tuple[Examples, Examples]:
-    """Return training and validation where a source has no validation split: whole articles, chosen by their digest.
+def split_by_source(train: Examples, share: float = 0.1) -> tuple[Examples, Examples]:
+    """Return training and validation where there is no validation split: whole articles and lectures, by their digest.
 
     Args:
         train: all units.
-        share: of the articles that validate; at least one does.
+        share: of the articles and lectures that validate; at least one does.
 
     Raises:
-        ExamplesError: if there is only one article.
+        ExamplesError: if there is only one article or lecture.
     """
-    articles = sorted(train.articles(), key=lambda number: hashlib.sha256(str(number).encode()).digest())
-    if len(articles) < 2:
+    sources = sorted(train.sources(), key=lambda name: hashlib.sha256(name.encode()).digest())
+    if len(sources) < 2:
         raise ExamplesError(
-            "the pairs are of one article: training needs a second one, by which weights are chosen (no article is on "
-            "both sides)"
+            "the pairs are of one article or lecture: training needs a second one, by which weights are chosen (none "
+            "is on both sides)"
         )
-    count = max(1, round(len(articles) * share))
-    return train.of(set(articles[count:])), train.of(set(articles[:count]))
+    count = max(1, round(len(sources) * share))
+    return train.of(set(sources[count:])), train.of(set(sources[:count]))

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-LEVEL_NUMBERS: Final[Mapping[str, int]] = {"figure": 0, "panel": 1, "region": 2}
-"""Levels M, P and R of Panel2Patch, as tensors hold them."""
+LEVEL_NUMBERS: Final[Mapping[str, int]] = {"figure": 0, "panel": 1, "region": 2, "video": 3}
+"""Levels M, P and R of Panel2Patch, and V, pictures of lectures, as tensors hold them."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class LossWeights:
     """Weights of the terms; a term of weight 0 is not computed.
 
     Attributes:
-        figure, panel, region: InfoNCE in a level (L_intra of M, P, R).
+        figure, panel, region, video: InfoNCE in a level (L_intra of M, P, R; V alike).
         figure_panel, panel_region: InfoNCE between a level and the mean of its parts (L_inter of M↔P, P↔R).
         roi: InfoNCE between what is pooled from the panel's feature map and the region's text.
         consistency: 1 - cosine between that and the embedding of the region cut out.
@@ -62,6 +62,7 @@ class LossWeights:
     figure: float = 1.0
     panel: float = 1.0
     region: float = 1.0
+    video: float = 1.0
     figure_panel: float = 0.0
     panel_region: float = 0.0
     roi: float = 0.0

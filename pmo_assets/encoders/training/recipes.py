@@ -54,6 +54,7 @@ class LossPart(_Part):
     figure: float = Field(default=1.0, ge=0)
     panel: float = Field(default=1.0, ge=0)
     region: float = Field(default=1.0, ge=0)
+    video: float = Field(default=1.0, ge=0)
     figure_panel: float = Field(default=0.0, ge=0)
     panel_region: float = Field(default=0.0, ge=0)
     roi: float = Field(default=0.0, ge=0)
@@ -136,7 +137,7 @@ class Recipe(_Part):
 
     @property
     def levels(self) -> tuple[PairLevel, ...]:
-        """Levels that are trained, from the figure down."""
+        """Levels that are trained, from the figure down, lectures last."""
         return tuple(level for level in PAIR_LEVELS if level in self.schedule.cycle)
 
     @property

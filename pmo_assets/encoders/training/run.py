@@ -111,8 +111,8 @@ class _Run:
     def __init__(
         self, folder: Path, train: Examples, validation: Examples, recipe: Recipe, options: RunOptions
     ) -> None:
-        if shared := train.articles() & validation.articles():
-            raise ExamplesError(f"article {min(shared)} is in training and validation")
+        if shared := train.sources() & validation.sources():
+            raise ExamplesError(f"{min(shared)} is in training and validation")
         self.folder, self.recipe, self.options = folder, recipe, options
         self.rank, self.world = processes()
         self.leads = self.rank == 0
@@ -122,7 +122,7 @@ class _Run:
         self.counts = {
             "train": {level: len(own) for level, own in self.sampler.units.items()},
             "validation": {level: len(own) for level, own in self.units.items()},
-            "articles": len(train.articles()),
+            "articles": len(train.sources()),
         }
         torch.manual_seed(recipe.run.seed)
         self.encoder: DualEncoder = build_encoder(recipe.encoder)

@@ -72,7 +72,7 @@ def validation_numbers(maker: InputMaker, units: Mapping[PairLevel, Sequence[Uni
         words = [texts.first(unit) for unit in own]
         pictures, sentences = embedded(maker, own, words)
         pairs = [
-            Pair(unit.name, unit.name, text, unit.article_id, unit.looks) for unit, text in zip(own, words, strict=True)
+            Pair(unit.name, unit.name, text, unit.source, unit.looks) for unit, text in zip(own, words, strict=True)
         ]
         names = tuple(unit.name for unit in own)
         try:

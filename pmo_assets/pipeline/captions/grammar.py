@@ -54,9 +54,16 @@ _LIST_LINKS: Final = frozenset({",", ";", ":", "and", "or", "&", "but", "while",
 
 _NOTES: Final = frozenset({"scale", "bar", "bars", "magnification", "magnifications", "original"})
 
+_COMPARING: Final = frozenset({"than", "unlike", "like", "compared", "similar", "same", "versus", "vs"})
+_BEFORE_SUBJECT: Final = frozenset({"in", "the"})
+
 # How far a rule looks, in tokens; bounds keep the work linear in the caption's length.
 _SUBJECT: Final = 4
 """Tokens before an identifier in the subject of its sentence: "Values for panels A and C ..."."""
+_ALMOST_END: Final = 3
+"""Tokens behind a caption's last identifier that are more than a full stop: heads have text behind the last one."""
+_COMPARISON: Final = 6
+"""Tokens back from panels named before to the word that compares with them: "less than that of the angiogram (a–c)"."""
 _LONGEST_CLAUSE: Final = 14
 """Tokens back from an identifier to the comma where its clause begins: ", with quantification in (c)"."""
 _LONGEST_PHRASE: Final = 8
@@ -97,7 +104,8 @@ def role_of(tokens: Tokens, mention: Mention, first: int, stop: int) -> Role:
     if before == "in" and mention.form is Form.BRACKETS and mention.first - 1 == first and after[:1].isalnum():
         return Role.INLINE  # "In (A) the wound is open"
     if not before or before in STOPS:
-        return Role.TAIL if not after or after in {".", ";"} else Role.HEAD
+        headed = after == "." and mention.last + 2 < stop  # "(b–d). Micrographs": see `_Parser._sentences`
+        return Role.TAIL if not after or (after in {".", ";"} and not headed) else Role.HEAD
     if not content_before:
         return Role.TAIL if ends_after else Role.HEAD
     return Role.TAIL if ends_after else Role.INLINE
@@ -138,9 +146,14 @@ class _Parser:
         count = len(tokens.texts)
         # whether the identifier before stands after its text: "preoperative (A) and postoperative (B) OCT"
         follows_tail = False
+        ends_with_text = bool(self.series.mentions) and self.series.mentions[-1].mention.last + _ALMOST_END < count
         for naming in self.series.mentions:
             mention = naming.mention
             follower = mention.last + 1
+            if mention.first in starts and ends_with_text and mention.form in {Form.BRACKETS, Form.HALF}:
+                if follower < count and tokens.texts[follower] == ".":
+                    starts.discard(follower + 1)  # "(a) Counts. (b–d). Micrographs": a head with a full stop
+                continue
             if mention.first in starts or mention.first == 0 or follower >= count:
                 continue
             if mention.form not in {Form.BRACKETS, Form.HALF, Form.BARE, Form.DELIMITED}:
@@ -229,7 +242,7 @@ class _Parser:
             else:
                 accepted = (
                     mention.form is not Form.NOUN or not identifiers <= self.defined or self._early(mention, sentence)
-                )
+                ) and not self._compares(mention, identifiers, sentence)
             if accepted:
                 kept.append((naming, role))
                 listing = listing or role is Role.HEAD
@@ -240,6 +253,15 @@ class _Parser:
             elif len(identifiers) > 1 and mention.form is not Form.NOUN:
                 self.found.doubts.append("several panels named inside another's text")
         return kept
+
+    def _compares(self, mention: Mention, identifiers: set[str], sentence: _Sentence) -> bool:
+        """Say whether a sentence about new panels compares them with some named before: "less than in OCTA (a–c)"."""
+        if not identifiers <= self.defined:
+            return False
+        if all(set(naming.identifiers) <= self.defined for naming, _ in sentence.mentions):
+            return False
+        words_before = self.tokens.texts[max(sentence.first, mention.first - _COMPARISON) : mention.first]
+        return not _COMPARING.isdisjoint(text.lower() for text in words_before)
 
     def _divides_anew(self, sentence: _Sentence) -> bool:
         """Say whether a sentence divides all panels into groups: "Genotypes are wild type (A, C) and mutant (B, D)"."""
@@ -292,10 +314,15 @@ class _Parser:
             self._headed_sentence(sentence, structural, heads)
         else:
             self._doubt_tails(structural)
-            if resumed[1] in {"section", "group"}:
+            subject = new and len(structural) == 1 and self._is_subject(structural[0][0].mention, sentence)
+            if resumed[1] in {"section", "group"} and not subject:
                 self.found.doubts.append("identifiers before and after their text")
             add_tailed_sentence(self.found, (sentence.start, sentence.end), structural)
             self.owner, self.mode = (), "tail"
+            if subject:
+                self.owner, self.mode = structural[0][0].identifiers, "section"
+                self.section.identifiers, self.section.first = self.owner, structural[0][0].mention.first
+                self.section.longest_item = max(self.section.longest_item, sentence.stop - sentence.first)
         groups = [naming.identifiers for naming, _ in structural]
         distributed = distribute(self.found, since, (sentence.first, sentence.stop), groups)
         if not heads and not distributed and "respectively" in self.tokens.texts[sentence.first : sentence.stop]:
@@ -304,6 +331,13 @@ class _Parser:
             self.defined.update(naming.identifiers)
         if second_pass and resumed[1] == "section":
             self.owner, self.mode = (), "closing"
+
+    def _is_subject(self, mention: Mention, sentence: _Sentence) -> bool:
+        """Say whether a sentence opens with its panel's name: "Panel A shows", "In Figure 1B the choroid"."""
+        opening = self.tokens.texts[sentence.first : mention.first]
+        return (
+            mention.form is Form.NOUN and len(opening) <= 2 and all(text.lower() in _BEFORE_SUBJECT for text in opening)
+        )
 
     def _doubt_tails(self, structural: list[tuple[PanelMention, Role]]) -> None:
         if any(naming.mention.form is Form.NOUN for naming, _ in structural):
@@ -337,8 +371,12 @@ class _Parser:
         if lead[0] >= lead[1] or first.first <= sentence.first:
             return False
         before = self._before(first)
-        if self.mode in {"section", "group"} and (
-            before in {",", ";", "and", "or", "&"} or before not in BINDING | {":"}
+        clause = len(heads) > 1 and before not in {",", ";", "and", "or", "&"}  # "Scans at about (c) 60 and (d) 100 µm"
+        clause = clause and all(self._before(head.mention) in _LIST_LINKS for head in heads[1:])
+        if (
+            self.mode in {"section", "group"}
+            and not clause
+            and (before in {",", ";", "and", "or", "&"} or before not in BINDING | {":"})
         ):
             self.section.extra_sentences = True
             self.found.add(*self._without_conjunction(sentence.first, first.first), self.section.identifiers)
@@ -425,7 +463,7 @@ class _Parser:
         if not mention.cuts:
             return mention.first  # the name of a part stays in the text
         after = mention.last + 1
-        if mention.form is Form.BRACKETS and after < len(texts) and texts[after] in {":", ","}:
+        if mention.form in {Form.BRACKETS, Form.HALF} and after + 1 < len(texts) and texts[after] in {":", ",", "."}:
             after += 1
         return after
 

@@ -56,7 +56,8 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
         dash = position
         if dash < limit and (texts[dash] in DASHES or texts[dash] in THROUGH):
             other = _bracketed_identifier(tokens, dash + 1, limit)
-            if other is not None and same_shape(first, other[0]):
+            article = other is not None and other[0] == first and tokens.gap(dash) and tokens.gap(dash + 1)
+            if other is not None and same_shape(first, other[0]) and not article:  # "Panel A – A photograph"
                 last, position = other
                 position = _after_primes(tokens, position, limit)
                 last = "" if last == first else last  # "A–A′"

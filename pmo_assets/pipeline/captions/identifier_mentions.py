@@ -8,9 +8,11 @@ brackets, before a delimiter at a clause start, after "panel") and belongs to a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import (
@@ -74,6 +76,8 @@ PANEL_NOUNS: Final = words(
     "panel panels image images subfigure subfigures subpanel subpanels plate plates picture pictures figure figures "
     "fig figs photo photos photograph photographs slide slides"
 )
+_FIGURE_NOUNS: Final = frozenset({"figure", "fig"})
+_NUMBERED: Final = re.compile(r"[0-9]{1,2}([A-Za-z])")
 _NAMED_NOUNS: Final = words("panel panels subfigure subfigures subpanel subpanels plate plates")
 _REFERRING: Final = frozenset({"in", "from", "see", "of"})
 _STEP_NOUNS: Final = frozenset({"step", "stage", "panel", "image", "row", "column"})
@@ -87,6 +91,10 @@ _NAMING_WORDS: Final = frozenset(
 
 _RESPECTIVELY: Final = (["respectively"], [",", "respectively"])
 _CLASS_NOUNS: Final = words("stage stages type types grade grades class classes group groups lead leads")
+
+
+# What stands before a list that explains letters in the figure: "Materials: A, agar; B, collagen".
+_KEYS: Final = words("materials key legend abbreviations labels symbols components")
 
 
 _SIDE_NOUNS: Final = words("side half part")  # of what the picture shows as often as of the figure
@@ -294,6 +302,8 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int], before:
         return _made(tokens, [(name, "")], Form.DELIMITED, (index, index + 2), sentence_starts)
     if lowered in PANEL_NOUNS:
         inner = index + 1
+        if numbered := _numbered_mention(tokens, index, sentence_starts):
+            return numbered
         referred = index > 0 and texts[index - 1].lower() in _REFERRING
         if inner < count and texts[inner] == "(" and lowered not in _NAMED_NOUNS and not referred:
             return None  # "photograph (A) and OCT (B)": described, not named as in "shown in images (A) and (B)"
@@ -302,7 +312,8 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int], before:
             return None
         if items == [("a", "")] and texts[index].islower() and texts[inner] == "a":
             return None  # "image a ...": the article
-        if opens and end < count and texts[end] in {":", ")"}:
+        dashed = end + 1 < count and texts[end] in DASHES and tokens.gap(end) and tokens.gap(end + 1)
+        if opens and end < count and (texts[end] in {":", ")"} or dashed):
             return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
         if opens and texts[inner] in OPENING and end < count and texts[end][0].isupper():
             return _made(tokens, items, Form.BRACKETS, (index, end - 1), sentence_starts)  # "Panel (A) Text"
@@ -310,6 +321,17 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int], before:
             return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
         return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [])
     return _place_mention(tokens, index, sentence_starts, before)
+
+
+def _numbered_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+    """ "Figure 1A shows ...", "In Fig. 1B, ...": a number before the letter, in the subject of a sentence."""
+    texts = tokens.texts
+    start = index - 1 if index and texts[index - 1].lower() == "in" else index
+    at = index + 2 if texts[index + 1 : index + 2] == ["."] else index + 1
+    if texts[index].lower() not in _FIGURE_NOUNS or start not in sentence_starts or at + 1 >= len(texts):
+        return None
+    found = _NUMBERED.fullmatch(texts[at])
+    return None if found is None else _made(tokens, [(found[1], "")], Form.NOUN, (index, at), sentence_starts, [])
 
 
 def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention | None) -> Mention | None:
@@ -349,6 +371,17 @@ def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
         return False
     follower = texts[end + 1]
     return follower[0].isalnum() and not is_identifier(follower) and texts[index - 2].lower() not in _CLASS_NOUNS
+
+
+def _in_key(tokens: Tokens, index: int) -> bool:
+    """Say whether a list that explains letters goes on at `index`: "Materials: A, agar; B, collagen"."""
+    texts = tokens.texts
+    for at in range(index - 1, max(0, index - LONGEST_LIST), -1):
+        if texts[at] == ":":
+            return texts[at - 1].lower() in _KEYS
+        if texts[at] == ".":
+            return False
+    return False
 
 
 def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention) -> Mention | None:
@@ -398,6 +431,11 @@ def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool
     return _opens(tokens, index, sentence_starts) or texts[index - 1].lower() in _CLAUSE_LINKS
 
 
+def _is_long_list(items: Sequence[Item]) -> bool:
+    """Say whether so many identifiers, one after the other, can be nothing but a list of panels."""
+    return len(items) > _FEW and all(is_ascending(left[1] or left[0], right[0]) for left, right in pairwise(items))
+
+
 def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, lenient: bool) -> Mention | None:
     """Identifiers without an opening bracket: "A)", "A.", "A:", "A, text", "A Text"."""
     texts, count = tokens.texts, len(tokens.texts)
@@ -423,11 +461,13 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         return None  # "a: p < 0.05", a footnote
     if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-    strict = at_sentence or (index > 0 and (texts[index - 1] == ";" or _opens_list(tokens, index, end)))
+    listed = index > 0 and (texts[index - 1] == ";" or _opens_list(tokens, index, end))
+    strict = at_sentence or (listed and not _in_key(tokens, index))
     if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&"} or texts[end - 2] in DASHES
     closed = closed or (at_sentence and end + 1 < count and texts[end + 1][0].isupper())  # "c,d, AUROC"
+    closed = closed or (delimiter in DASHES and _is_long_list(items))  # "; E, F, G – Neurons"
     if strict and (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1) and closed:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     if not tokens.gap(end):

@@ -45,6 +45,9 @@ AFTER_TAIL: Final = frozenset({".", ";", ",", ":", ")", "!", "?", "]"})
 _CONTRASTS: Final = frozenset({"whereas", "while", "but"})
 # What continues the item before it and no other one: "(A) showing edema and ...".
 _OWN_CONTINUATIONS: Final = SHOWING | VERBS | words("with which where whose that indicating suggesting having taken")
+# After a comma, these go on about the item before it.
+_PASSIVE: Final = words("is are was were")
+_RELATIVES: Final = words("which where whose")
 # Lengths in tokens, the identifiers' own left out.
 _BRIEF: Final = 6
 """Text between the last two identifiers that no separator divides: "images (A) of the same eye (B)."."""
@@ -64,7 +67,29 @@ def add_tailed_sentence(
     start = _announced(pieces, span[0], structural)
     for clause_start, end, tails in _clauses(pieces.tokens, span, structural):
         begin = max(start, clause_start)
+        if _is_one_statement(pieces.tokens, tails):
+            _add_statement(pieces, after_separator(pieces.tokens, begin, end), end, tails)
+            continue
         add_tailed(pieces, after_separator(pieces.tokens, begin, end), end, tails)
+
+
+def _is_one_statement(tokens: Tokens, tails: Sequence[PanelMention]) -> bool:
+    """Say whether a clause joins two panels by its verb: "The detachment (C) was resolved by treatment (D)"."""
+    if len(tails) != 2 or any(naming.mention.form is not Form.BRACKETS for naming in tails):
+        return False
+    first, second = (naming.mention for naming in tails)
+    verb = tokens.texts[first.last + 1].lower()
+    between = tokens.texts[first.last + 1 : second.first]
+    return verb in _PASSIVE and not any(text in AFTER_TAIL or text.lower() in CONJUNCTIONS for text in between)
+
+
+def _add_statement(pieces: PieceList, start: int, end: int, tails: Sequence[PanelMention]) -> None:
+    """Give a clause without its identifiers to all its panels."""
+    union = pieces.union(tails)
+    for naming in tails:
+        pieces.add(start, naming.mention.start, union)
+        start = naming.mention.end
+    pieces.add(start, end, union)
 
 
 def _announced(pieces: PieceList, start: int, structural: Sequence[tuple[PanelMention, Role]]) -> int:
@@ -145,7 +170,14 @@ def add_tailed(pieces: PieceList, start: int, end: int, tails: Sequence[PanelMen
     settled: set[str] = set()  # identifiers before the text that is only theirs
     for first, stop in _rounds(tails):
         position = _add_round(pieces, position, end, tails[first:stop], settled)
-    _add_rest(pieces, position, end, pieces.union(tails), settled)
+    relative = tails[-1].identifiers if any(_relative_after(pieces.tokens, tail) for tail in tails[:-1]) else ()
+    _add_rest(pieces, position, end, pieces.union(tails), settled, relative)
+
+
+def _relative_after(tokens: Tokens, tail: PanelMention) -> bool:
+    """Say whether a relative clause follows an identifier: "the superficial plexus (A), which supplies ..."."""
+    following = [text.lower() for text in tokens.texts[tail.mention.last + 1 : tail.mention.last + 3]]
+    return following[:1] == [","] and not _RELATIVES.isdisjoint(following[1:])
 
 
 def _rounds(tails: Sequence[PanelMention]) -> list[tuple[int, int]]:
@@ -211,7 +243,9 @@ def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[Panel
         continuation = continuations[index]
         if continuation is not None:
             pieces.doubts.append("text between identifiers without a separator")
-            opening = tokens.texts[continuation[0]].lower()
+            comma = tokens.texts[continuation[0]] == ","
+            here = tokens.starts[continuation[0]] if comma else here
+            opening = tokens.texts[continuation[0] + comma].lower()
             own = opening in _OWN_CONTINUATIONS or opening in OPENING
             holders = group[index - 1].identifiers if own else pieces.ordered(known)
             settled.update(holders)
@@ -303,20 +337,25 @@ def _boundary(tokens: Tokens, gap: tuple[int, int], final: bool) -> int | None:
     """
     first, stop = gap
     texts = [text.lower() for text in tokens.texts[first:stop]]
-    if not texts or texts[0] in AFTER_TAIL or texts[0] in CONJUNCTIONS:
+    # "vessels (A), which supply X, and the plexus (B)", but "an implant (A), which evokes light and shape (B)"
+    related = texts[:1] == [","] and texts[1:2] and texts[1] in _RELATIVES
+    related = related and any(text == "and" and after in ARTICLES for text, after in pairwise(texts))
+    if not related and (not texts or texts[0] in AFTER_TAIL or texts[0] in CONJUNCTIONS):
         return first
     if final and len(texts) <= _BRIEF:
         return None
     depth = 0  # within brackets nothing ends: "age (A) (r = 0.12, p = 0.3) and BMI (B)"
     commas: list[int] = []
-    for at, text in enumerate(texts):
+    for at, text in enumerate(texts[1:], 1) if related else enumerate(texts):
         depth += (text in OPENING) - (text in CLOSING)
         if depth <= 0 and text in {",", ";"} and tokens.gap(first + at + 1):
             commas.append(at)
     ands = [at for at, text in enumerate(texts[:-1]) if text in {"and", "or", "but", "while", "whereas"}]
     before_and = [at for at in commas if texts[at + 1 : at + 2] and texts[at + 1] in CONJUNCTIONS]
-    own = texts[0] in _OWN_CONTINUATIONS
-    found = ands if own and ands and not before_and else before_and or commas or ands
+    if related:
+        ands = [at for at in ands if texts[at + 1] in ARTICLES]
+    own = related or texts[0] in _OWN_CONTINUATIONS
+    found = ands if own and ands and (related or not before_and) else before_and or commas or ands
     return first + found[-1] + (texts[found[-1]] in {",", ";"}) if found else None
 
 
@@ -347,7 +386,14 @@ def _head_nouns(
     return found
 
 
-def _add_rest(pieces: PieceList, position: int, end: int, union: tuple[str, ...], settled: set[str]) -> None:
+def _add_rest(
+    pieces: PieceList,
+    position: int,
+    end: int,
+    union: tuple[str, ...],
+    settled: set[str],
+    last: tuple[str, ...],
+) -> None:
     """Add the text behind the last tail: up to a comma it concerns panels without text of their own, then all."""
     caption = pieces.tokens.caption
     start, stop = pieces.trimmed(position, end)
@@ -356,6 +402,10 @@ def _add_rest(pieces: PieceList, position: int, end: int, union: tuple[str, ...]
     # no text: the full stop
     if not any(letter.isalnum() for letter in caption[start : min(stop, start + _ONLY_A_STOP)]):
         pieces.add(start, stop, union)
+        return
+    opening = pieces.tokens.texts[bisect_left(pieces.tokens.starts, start) + (caption[start] == ",")].lower()
+    if caption[start] == "," and opening in _RELATIVES and last:
+        pieces.add(start, stop, last)  # "X (a) and Y (b), which supplies Z"
         return
     later = pieces.ordered(set(union) - settled)
     shared_from = _first_comma(pieces.tokens, start, stop)

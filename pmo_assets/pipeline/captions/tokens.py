@@ -116,8 +116,11 @@ def opens_sentence(texts: list[str], starts: list[int], ends: list[int], index: 
     if first.isupper() or text in OPENING:
         return True
     if not spaced:
-        # "prostate cancer.a) Text" but not "b.w." or "0.5"
-        return len(text) == 1 and first.islower() and index + 1 < len(texts) and texts[index + 1] in CLOSING
+        # "prostate cancer.a) Text", "(p = 0.01).b, Text" but not "b.w." or "0.5"
+        if len(text) > 1 or not first.islower() or index + 2 >= len(texts):
+            return False
+        listed = texts[index + 1] == "," and starts[index + 2] > ends[index + 1] and texts[index - 2] in CLOSING
+        return texts[index + 1] in CLOSING or listed
     if first.isdigit() or first in _QUOTES:
         return True
     if any(letter.isupper() for letter in text[:8]):

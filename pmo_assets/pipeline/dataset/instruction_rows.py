@@ -71,9 +71,13 @@ def _chance(name: str) -> str:
 def kept_instructions(instructions: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of `instructions` that every verdict keeps, with `instruction_id`, each id once."""
     kept = verdicts.filter("is_kept").select(_KEY)
-    rows = instructions.join(kept, on=_KEY, how="semi", maintain_order="left")
-    names = [instruction_id(row) for row in rows.select("panel_id", "kind", "messages").iter_rows(named=True)]
-    return rows.with_columns(instruction_id=pl.Series(names, dtype=pl.String)).unique(
+    return with_instruction_ids(instructions.join(kept, on=_KEY, how="semi", maintain_order="left"))
+
+
+def with_instruction_ids(instructions: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of `instructions` with `instruction_id`, each id once."""
+    names = [instruction_id(row) for row in instructions.select("panel_id", "kind", "messages").iter_rows(named=True)]
+    return instructions.with_columns(instruction_id=pl.Series(names, dtype=pl.String)).unique(
         "instruction_id", keep="first", maintain_order=True
     )
 

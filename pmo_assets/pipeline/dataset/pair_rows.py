@@ -1,4 +1,5 @@
-"""Rows of the hub's table `pairs`: each picture region with each of its texts, at the levels figure, panel, region.
+"""Rows of the hub's table `pairs`: each picture region with each of its texts, at the levels figure, panel, region,
+and the pictures of lecture videos with what is said (level V).
 
 Levels and records are those of Panel2Patch (section 3.1): M (figure, caption), P (panel, its text, identifier, box in
 the figure), R (panel, box, the authors' words, a model's words); mentions and summaries come beside them. They are made
@@ -20,6 +21,7 @@ import polars as pl
 from pmo_assets.pipeline.dataset.panel_boxes import box_of_panel
 from pmo_assets.records.geometry import UNIT_BOX, Box
 from pmo_assets.tables.release import hub_table
+from pmo_assets.tables.schemas import empty_table
 
 FROM_FIGURES: Final = (
     "article_id", "image_cluster_id", "caption", "picture_width", "picture_height", "panel_ids", "license",
@@ -33,6 +35,11 @@ FROM_PANELS: Final = (
     "split",
 )  # fmt: skip
 """The same of the hub's panels."""
+
+FROM_VIDEOS: Final = (
+    "pair_id", "text", "video_id", "license", "license_url", "commercial_use", "attribution", "split",
+)  # fmt: skip
+"""The same of the hub's videos."""
 
 _FIGURE: Final = ("article_id", "image_cluster_id")
 _CREDIT: Final = ("license", "license_url", "commercial_use", "attribution", "split")
@@ -79,9 +86,32 @@ def hub_pairs(figures: pl.DataFrame, panels: pl.DataFrame) -> pl.DataFrame:
         *_region_parts(cut),
     ]
     rows = pl.concat(parts).filter(pl.col("text").str.strip_chars() != "").sort(_ORDER)
-    rows = rows.with_columns(figure_id=pl.format("{}_{}", *_FIGURE))
+    rows = rows.with_columns(figure_id=pl.format("{}_{}", *_FIGURE), video_id=pl.lit(None, pl.Int64))
     rows = rows.with_columns(pair_id=pl.Series(_pair_ids(rows), dtype=pl.String))
     return rows.unique("pair_id", keep="first", maintain_order=True).select(names)
+
+
+def video_pairs(videos: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of `HubPairs` for pictures of lecture videos, in the order of these.
+
+    Args:
+        videos: the hub's videos, of which licences withhold none, columns `FROM_VIDEOS`, and `picture_row` (row among
+            those of its split) beside them. A pair has the name that it has there.
+    """
+    whole = {"level": "video", "text_kind": "transcript", "picture_config": "videos", "generated": False}
+    rows = videos.with_columns(
+        box=_boxes(UNIT_BOX),
+        split=pl.col("split").cast(pl.String),
+        **{name: pl.lit(value) for name, value in whole.items()},
+    )
+    empty = empty_table(hub_table("pairs"))
+    absent = [name for name in empty.columns if name not in rows.columns]
+    return rows.with_columns(pl.lit(None).alias(name) for name in absent).select(empty.columns).cast(_plain(empty))
+
+
+def _plain(table: pl.DataFrame) -> pl.Schema:
+    """Return the types of a table's columns, with words in place of enumerations, as `hub_pairs` has them."""
+    return pl.Schema({name: pl.String() if isinstance(kind, pl.Enum) else kind for name, kind in table.schema.items()})
 
 
 def _boxes(box: Box) -> pl.Expr:

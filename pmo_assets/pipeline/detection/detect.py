@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.calibration import probability
+from pmo_assets.pipeline.detection.fusion.grid_types import types_in_grids
 from pmo_assets.pipeline.detection.image_types.decision import LEAST_PIXELS, classify_image_type
+from pmo_assets.pipeline.detection.image_types.heat_overlays import (
+    detail_under,
+    is_colour_under,
+    is_heat_map,
+    shares_under,
+)
 from pmo_assets.pipeline.detection.networks.type_input import reduced_picture
 from pmo_assets.pipeline.detection.protocols import (
     ImageDetector,
@@ -152,13 +159,19 @@ def images_of_figures(
     marks = (mark_classifier or StructureMarkClassifier())(crops, words, drawn, figures) if images else []
     looked_at = [reduced_picture(picture) for picture in crops]
     shares = _modality_shares(images, looked_at, type_network)
+    under = _pictures_under_maps(looked_at, shares, type_network)
+    shown = [replace(image, seen_types={}) if k in under else image for k, image in enumerate(images)]
+    for k, (detail, own_shares) in under.items():
+        looked_at[k], shares[k] = detail, own_shares
     finished = iter(
         replace(_typed(image, picture, text, said_of_figure, own), marked=marked, mark_score=score)
         for image, picture, text, said_of_figure, own, (marked, score) in zip(
-            images, looked_at, words, labels, shares, marks, strict=True
+            shown, looked_at, words, labels, shares, marks, strict=True
         )
     )
-    return [tuple(islice(finished, count)) for count in counts]
+    found_types = [list(islice(finished, count)) for count in counts]
+    seen_crops = iter(looked_at)
+    return [tuple(types_in_grids(own, list(islice(seen_crops, len(own))))) for own in found_types]
 
 
 def _chosen_images(found: Sequence[ImageDetection], score_threshold: float) -> list[ImageDetection]:
@@ -179,6 +192,24 @@ def _modality_shares(
     for k, own in zip(asked, network([crops[k] for k in asked]), strict=True):
         shares[k] = own
     return shares
+
+
+def _pictures_under_maps(
+    crops: Sequence[NDArray[np.uint8]],
+    shares: Sequence[NDArray[np.float32] | None],
+    network: TypeNetwork | None,
+) -> dict[int, tuple[NDArray[np.uint8], NDArray[np.float32]]]:
+    """Return, by image that a heat map lies over, the picture's detail and its shares of modalities."""
+    if network is None:
+        return {}
+    maps = [k for k, own in enumerate(shares) if own is not None and is_heat_map(crops[k])]
+    details = [detail_under(crops[k]) for k in maps]
+    found: dict[int, tuple[NDArray[np.uint8], NDArray[np.float32]]] = {}
+    for k, detail, said in zip(maps, details, network(details) if details else (), strict=True):
+        own = shares_under(said, colour=is_colour_under(crops[k]))
+        if own is not None:
+            found[k] = detail, own
+    return found
 
 
 def _typed(

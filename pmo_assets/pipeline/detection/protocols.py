@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 
-VectorEvidence = Literal["none", "line", "mark"]
-"""Evidence of the PDF's vector shapes over a picture: none; a line that may point at something; a mark."""
+VectorEvidence = Literal["none", "line", "mark", "lone mark"]
+"""Evidence of the PDF's vector shapes over a picture: none; a line that may point at something; a mark; a mark among
+so few shapes and texts that it is one on a picture of paper, too."""
 
 DetectorSource = Literal["structure", "network", "both"]
 """Values of `PMO_DETECTORS`: what finds panels, images and marks."""

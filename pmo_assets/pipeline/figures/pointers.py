@@ -1,4 +1,4 @@
-"""Geometry of arrows and their kin: where a triangle, a chevron, a polygon or strokes point, and what is a star.
+"""Geometry of arrows and their kin: where a triangle, a chevron, a polygon, strokes or a brace point; what is a star.
 
 Add here: rules on corners and segments alone. Keep out: how a PDF writes paths (`vector_shapes`).
 """
@@ -25,6 +25,15 @@ MAX_STROKES: Final = 12
 
 MEETING: Final = 0.04
 """Distance, relative to the extent, up to which ends of strokes meet: programs end shafts a little before the tip."""
+
+BRACE_DEPTHS: Final = (0.02, 2.5)
+"""Depth of a brace, relative to its length: those of two lines of text are deeper than long."""
+
+BRACKET_DEPTH: Final = 0.4
+"""Depth of a square bracket, relative to its length, at most: deeper ones are three sides of a box."""
+
+MIRRORED: Final = 0.03
+"""Part of a brace's length or depth by which its halves may differ."""
 
 Points = list[Point]
 
@@ -256,3 +265,40 @@ def _triangle(segments: Sequence[Segment], near: float) -> Points | None:
             ):
                 return [a, b, d]
     return None
+
+
+def brace_ends(corners: Sequence[Point]) -> Ends | None:
+    """Return the point and the middle of the opening of a brace, or of a square bracket; None of others.
+
+    Args:
+        corners: ends of the segments of an open path, in order.
+
+    Both halves are mirror images. A brace has its point in the middle, farther out than all else, and straight runs
+    about halfway between the point and the opening; a square bracket is three sides of a low box.
+    """
+    points = np.asarray(corners, dtype=np.float64)
+    if not 4 <= len(points) <= 13 or not np.isfinite(points).all():
+        return None
+    axis = points[-1] - points[0]
+    length = float(np.hypot(*axis))
+    if length < 1e-6:
+        return None
+    along = (points - points[0]) @ axis / length**2
+    across = (points - points[0]) @ np.asarray([-axis[1], axis[0]]) / length
+    depth = float(across[np.argmax(np.abs(across))])
+    if not BRACE_DEPTHS[0] * length <= abs(depth) <= BRACE_DEPTHS[1] * length:
+        return None
+    out = across / depth
+    mirrored = np.abs(along + along[::-1] - 1).max() <= MIRRORED and np.abs(out - out[::-1]).max() <= MIRRORED
+    if not mirrored or out.min() < -MIRRORED or (np.diff(along) < -MIRRORED).any():
+        return None
+    opening = _middle(corners[0], corners[-1])
+    if len(points) == 4:
+        square = abs(along[1]) <= MIRRORED and abs(depth) <= BRACKET_DEPTH * length
+        return (_middle(corners[1], corners[2]), opening) if square else None
+    if len(points) % 2 == 0:
+        return None
+    middle = len(points) // 2
+    halfway = (out[1:middle] > 0.25) & (out[1:middle] < 0.75)
+    long = bool(halfway.any()) and float(np.ptp(along[1:middle][halfway])) >= 0.25
+    return (corners[middle], opening) if out[middle] >= 1 - MIRRORED and long else None

@@ -1,5 +1,7 @@
 """Simple shapes that a PDF draws over embedded bitmaps: the arrows, lines, boxes and ellipses with which authors mark.
 
+Arrows and braces also stand beside a bitmap, so that only their tip, or their opening, meets its edge.
+
 Belongs here: naming the shape of one vector path by its geometry (where it points: `pointers`). Whether a shape marks
 something is not decided here (see `detection.structure.vector_marks`), and plots, which are drawn without a bitmap, are
 not looked at.
@@ -21,6 +23,7 @@ from pmo_assets.pipeline.figures.pointers import (
     Ends,
     Points,
     arrow_ends,
+    brace_ends,
     crossing_strokes,
     dart_ends,
     extent,
@@ -46,6 +49,24 @@ MIN_BITMAP: Final = 20.0
 ON_BITMAP: Final = 0.5
 """Part of a shape that lies on a bitmap."""
 
+
+BESIDE: Final = 0.4
+"""Distance from a bitmap, relative to its larger side, within which what points at it lies."""
+
+MAX_BESIDE: Final = 100
+"""More lines and heads beside the bitmaps of a page than this are charts."""
+
+MANY_BESIDE: Final = 2000
+"""More paths beside the bitmaps of a page than this are not looked at."""
+
+BESIDE_KINDS: Final[frozenset[ShapeKind]] = frozenset({"arrow", "head", "line", "dart", "pointer", "brace"})
+"""Kinds of shapes that are kept beside a bitmap."""
+
+MAX_PIECES: Final = 12
+"""Pieces of a stroked path that are looked at one by one; more are dashes or a drawing."""
+
+STRAIGHT: Final = 0.01
+"""Extent of a line across, relative to its length, at most."""
 
 FAR: Final = 1e6
 """Points: coordinates beyond are no page's."""
@@ -89,7 +110,7 @@ def shapes_on_bitmaps(
     bitmaps: Sequence[Box],
     displayed: Move = _as_is,
 ) -> tuple[VectorShape, ...]:
-    """Return the shapes that lie on bitmaps, in the order of painting, at most `MAX_SHAPES`.
+    """Return the shapes that lie on bitmaps, or point at one from beside, in order of painting, at most `MAX_SHAPES`.
 
     Args:
         paths: PyMuPDF's drawings.
@@ -97,7 +118,31 @@ def shapes_on_bitmaps(
         bitmaps: boxes of the page's bitmaps.
         displayed: makes points of the page as displayed of those in paths.
     """
-    chosen = np.zeros(len(paths), dtype=bool)
+    chosen, beside = _places(boxes, bitmaps)
+    if beside.sum() > MANY_BESIDE:
+        beside[:] = False
+    shapes: list[tuple[VectorShape, bool]] = []
+    for k in np.flatnonzero(chosen | beside).tolist():
+        pieces = _pieces(paths[k])
+        if pieces:
+            own = np.asarray([_box_of(piece["items"], paths[k], displayed) for piece in pieces])
+            whole = list(zip(pieces, own, *_places(own, bitmaps), strict=True))
+        else:
+            whole = [(dict(paths[k]), boxes[k], chosen[k], beside[k])]
+        for path, box, is_on, is_beside in whole:
+            if not (is_on or is_beside) or (shape := _shape_of_path(path, box, displayed)) is None:
+                continue
+            if is_on or shape.kind in BESIDE_KINDS:
+                shapes.append((shape, bool(is_on)))
+        if sum(is_on for _, is_on in shapes) >= MAX_SHAPES:
+            break
+    charts = sum(not is_on for _, is_on in shapes) > MAX_BESIDE
+    return tuple(shape for shape, is_on in shapes if is_on or not charts)[:MAX_SHAPES]
+
+
+def _places(boxes: NDArray[np.float64], bitmaps: Sequence[Box]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say which boxes (n, 4) lie on one of the bitmaps, and which others lie beside one."""
+    chosen, beside = np.zeros(len(boxes), dtype=bool), np.zeros(len(boxes), dtype=bool)
     wide, tall = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
     for left, top, right, bottom in bitmaps:
         if min(right - left, bottom - top) < MIN_BITMAP:
@@ -111,14 +156,35 @@ def shapes_on_bitmaps(
                 tall > 0, down / np.maximum(tall, 1e-9), 1
             )
             chosen |= inside & (share >= ON_BITMAP)
-    shapes = []
-    for k in np.flatnonzero(chosen).tolist():
-        shape = _shape_of_path(paths[k], boxes[k], displayed)
-        if shape is not None:
-            shapes.append(shape)
-            if len(shapes) == MAX_SHAPES:
-                break
-    return tuple(shapes)
+            air = BESIDE * max(right - left, bottom - top)
+            beside |= (boxes[:, :2] >= (left - air, top - air)).all(axis=1) & (
+                boxes[:, 2:] <= (right + air, bottom + air)
+            ).all(axis=1)
+    return chosen, beside & ~chosen
+
+
+def _pieces(path: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the pieces of a stroked path that hangs together nowhere else, each as a path; empty where it is one.
+
+    Programs write all that has the same pen into one path. A path that is a shape as a whole (crossing strokes, an
+    arrow) stays one.
+    """
+    items = path["items"]
+    if "f" in path["type"] or not 2 <= len(items) <= MAX_SEGMENTS or any(item[0] not in ("l", "c") for item in items):
+        return []
+    starts = [k for k in range(1, len(items)) if math.dist(_point(items[k - 1][-1]), _point(items[k][1])) > 1e-3]
+    if not starts or len(starts) >= MAX_PIECES or kind_of_path(items, filled=False) != "curve":
+        return []
+    parts = [items[a:b] for a, b in pairwise([0, *starts, len(items)])]
+    return [{**path, "items": part} for part in parts]
+
+
+def _box_of(items: Sequence[Sequence[Any]], path: Mapping[str, Any], displayed: Move) -> Box:
+    """Return the box of a path's piece on the page as displayed, line width included; a curve's by its controls."""
+    points = np.asarray([displayed(_point(value)) for item in items for value in item[1:]], dtype=np.float64)
+    half = float(path.get("width") or 0.0) / 2
+    (left, top), (right, bottom) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+    return (left - half, top - half, right + half, bottom + half)
 
 
 def _shape_of_path(path: Mapping[str, Any], box: NDArray[np.float64], displayed: Move) -> VectorShape | None:
@@ -161,6 +227,10 @@ def shape_of_path(items: Sequence[Sequence[Any]], *, filled: bool) -> tuple[Shap
         return other, None
     closed = math.dist(corners[0], corners[-1]) < 0.05 * extent(corners)
     open_ends = None if filled or closed else (corners[-1], corners[0])
+    if open_ends is not None and (brace := brace_ends(corners)) is not None:
+        return "brace", brace
+    if not filled and len(items) > 1 and (ends := _dashed_ends(items)) is not None:
+        return "line", ends
     if len(items) > MAX_SEGMENTS:
         return other, open_ends
     if "c" not in kinds:
@@ -313,6 +383,22 @@ def _corners(items: Sequence[Sequence[Any]]) -> Points:
             if not corners or math.dist(place, corners[-1]) > 1e-6:
                 corners.append(place)
     return corners or [(0.0, 0.0)]
+
+
+def _dashed_ends(items: Sequence[Sequence[Any]]) -> Ends | None:
+    """Return the ends of a straight line of several pieces, dashes or parts; None of other paths."""
+    if any(item[0] != "l" for item in items):
+        return None
+    points = np.asarray([_point(value) for item in items for value in item[1:3]])
+    if not (np.abs(points) < FAR).all():
+        return None
+    middle = points.mean(axis=0)
+    _, spread, axes = np.linalg.svd(points - middle, full_matrices=False)
+    along, across = (points - middle) @ axes[0], (points - middle) @ axes[1]
+    if spread[0] <= 0 or np.ptp(across) > STRAIGHT * np.ptp(along):
+        return None
+    first, last = points[int(np.argmin(along))].tolist(), points[int(np.argmax(along))].tolist()
+    return (last[0], last[1]), (first[0], first[1])
 
 
 def _has_round_corners(items: Sequence[Sequence[Any]]) -> bool:

@@ -105,6 +105,9 @@ _GLUE: Final = frozenset(
 JUDGEMENT: Final = "judgement"
 """Criterion of a model's verdict (`model_verdicts`)."""
 
+AUDIT: Final = "audit"
+"""Criterion of a person's verdict (`judged`)."""
+
 Check = Callable[[CuedCase, Instruction], str | None]
 """Returns why an instruction is to be discarded; None to keep it."""
 
@@ -396,9 +399,8 @@ _CHECKS: Final[Mapping[Criterion, Check]] = {
 
 def discarded_by(rows: Iterator[tuple[Verdict, ...]]) -> dict[str, int]:
     """Count the instructions that each criterion discarded; zeros for those that discarded none."""
-    counts: dict[str, int] = dict.fromkeys([*_CHECKS, JUDGEMENT], 0)
+    counts: dict[str, int] = dict.fromkeys([*_CHECKS, AUDIT, JUDGEMENT], 0)
     for said in rows:
-        for verdict in said:
-            if verdict.verdict == "discard":
-                counts[verdict.criterion] += 1
+        for criterion in {verdict.criterion for verdict in said if verdict.verdict == "discard"}:
+            counts[criterion] += 1
     return counts

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pmo_assets.pipeline.instructions.article_cases import Rows
+from pmo_assets.pipeline.instructions.judged import is_judged
 from pmo_assets.pipeline.instructions.writer import InstructionWriter
 from pmo_assets.pipeline.prompting.asking import Progress, ask_until_fitting, asked_side_by_side
 from pmo_assets.records.chat import ChatRequest, ChatUsage, Message
@@ -62,7 +63,7 @@ def judge_by_model(
     instruction_writer: InstructionWriter | None,
     progress: Progress | None = None,
 ) -> tuple[StepOutput, VerdictCounts]:
-    """Have a language model keep or discard what every check keeps: rows of `verdicts`.
+    """Have a language model keep or discard what every check keeps, and no person judged: rows of `verdicts`.
 
     An instruction for which it gives no verdict that fits is discarded, with the reason. Without a model all rows stay.
 
@@ -81,7 +82,7 @@ def judge_by_model(
     writer = instruction_writer
     told = {(row["panel_id"], row["number"]): row for row in tables["instructions"]}
     cues = {row["panel_id"]: cues_of_row(row) for row in tables["cues"]}
-    asked = [n for n, row in enumerate(rows) if row["is_kept"]]
+    asked = [n for n, row in enumerate(rows) if row["is_kept"] and not is_judged(verdicts_of_row(row))]
     spent: list[ChatUsage] = []
 
     def given(n: int) -> dict[str, Any]:

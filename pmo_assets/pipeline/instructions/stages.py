@@ -57,7 +57,7 @@ STAGES: Final = (
         "verdicts",
         GROUP,
         judge_article_instructions,
-        reads=[*_EVIDENCE, "instructions"],
+        reads=[*_EVIDENCE, "instructions", "annotations"],
         prepare=load_questions,
         afterwards=judge_by_model,
         asks_for="instructions to the language model",

@@ -9,17 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pmo_assets.pictures import decoded
+from pmo_assets.pipeline.assembly.steps import NOT_APPLIED
 from pmo_assets.pipeline.context.entities import load_terms
+from pmo_assets.pipeline.dataset.instruction_rows import instruction_id
+from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.instructions.article_cases import ArticleCases, Rows, by_panel
 from pmo_assets.pipeline.instructions.case import CuedCase
 from pmo_assets.pipeline.instructions.checks import is_kept, verdicts
 from pmo_assets.pipeline.instructions.cues import panel_cues
 from pmo_assets.pipeline.instructions.dialogues import conversation, reasoning
+from pmo_assets.pipeline.instructions.judged import peoples_verdicts
 from pmo_assets.pipeline.instructions.phrasings import load_phrasings
 from pmo_assets.pipeline.instructions.scores import cue_score
 from pmo_assets.pipeline.instructions.templates import short_questions
-from pmo_assets.records.instructions import Instruction
+from pmo_assets.records.figure import LocatedFigure
+from pmo_assets.records.instructions import Instruction, Verdict
+from pmo_assets.records.reviews import Fingerprint
 from pmo_assets.records.step_output import Row, StepOutput, for_each_figure
+from pmo_assets.records.stores import PixelStore
 from pmo_assets.tables.instructions import (
     cues_of_row,
     cues_row,
@@ -29,6 +37,7 @@ from pmo_assets.tables.instructions import (
     score_row,
     verdicts_row,
 )
+from pmo_assets.tables.rows import record_of
 
 
 def load_questions() -> None:
@@ -141,6 +150,7 @@ def ask_about_article(
 
 
 def judge_article_instructions(
+    article_id: int,
     figures: Rows,
     reviewed_panels: Rows,
     panel_summaries: Rows,
@@ -151,10 +161,15 @@ def judge_article_instructions(
     regions: Rows,
     cues: Rows,
     instructions: Rows,
+    annotations: Rows,
+    figure_pixels: PixelStore,
 ) -> StepOutput:
-    """Hold each instruction against the evidence: rows of `verdicts`.
+    """Hold each instruction against the evidence, and put people's verdicts to it: rows of `verdicts`.
+
+    A person's verdict whose instruction or figure changed, or is not there, is not applied; the tally says which.
 
     Args:
+        article_id: PMC number.
         figures: the article's rows of `figures`.
         reviewed_panels: its rows of that table.
         panel_summaries: its rows of that table.
@@ -165,15 +180,20 @@ def judge_article_instructions(
         regions: its rows of that table.
         cues: its rows of that table.
         instructions: its rows of that table.
+        annotations: its row of `annotations`, if people annotated it.
+        figure_pixels: store of the renderings: looked into only where people judged.
     """
     tables = {
         "panel_summaries": panel_summaries, "panel_entities": panel_entities, "panel_modality": panel_modality,
         "marks": marks, "region_phrases": region_phrases, "regions": regions,
     }  # fmt: skip
-    cases, found = ArticleCases(reviewed_panels, tables), by_panel(cues)
+    cases, told = ArticleCases(reviewed_panels, tables), by_panel(cues)
     asked: dict[str, list[Mapping[str, Any]]] = {}
     for row in instructions:
         asked.setdefault(row["panel_id"], []).append(row)
+    answers = annotations[0]["instruction_answers"] if annotations else ()
+    people, notes = _peoples_verdicts(article_id, figures, answers, figure_pixels)
+    found: set[str] = set()
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         made: list[Row] = []
@@ -181,10 +201,31 @@ def judge_article_instructions(
             own = asked.get(key["panel_id"], [])
             if not own:
                 continue
-            cued = CuedCase(case, cues_of_row(found[key["panel_id"]]))
+            cued = CuedCase(case, cues_of_row(told[key["panel_id"]]))
             for row in own:
                 said = verdicts(cued, instruction_of_row(row))
+                if people and is_kept(said) and (name := instruction_id(row)) in people:
+                    said = (*said, *people[name])
+                    found.add(name)
                 made.append(verdicts_row(row, is_kept(said), said))
         return made
 
-    return for_each_figure(figures, "verdicts", rows)
+    output = for_each_figure(figures, "verdicts", rows)
+    unused = [f"verdict on {name}: no such instruction is kept by the checks" for name in people if name not in found]
+    output.tally.update(NOT_APPLIED + note for note in (*notes, *unused))
+    return output
+
+
+def _peoples_verdicts(
+    article_id: int, figures: Rows, answers: Rows, figure_pixels: PixelStore
+) -> tuple[dict[str, list[Verdict]], list[str]]:
+    if not answers:
+        return {}, []
+    keys = {row["image_cluster_id"]: row["pdf_figure_id"] for row in figures}
+    pictures = figure_pixels.read(article_id)
+
+    def look(cluster: str) -> Fingerprint | None:
+        picture = pictures.get(keys[cluster])
+        return None if picture is None else fingerprint(decoded(picture, picture.key))
+
+    return peoples_verdicts(answers, [record_of(LocatedFigure, row) for row in figures], look)

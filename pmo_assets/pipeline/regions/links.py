@@ -109,7 +109,7 @@ def linked_phrases(
 
 def _fit(phrase: RegionPhrase, mark: Mark) -> _Fit | None:
     """How badly a mark fits a phrase by kind and colour; None where it does not."""
-    if phrase.kind in ("any", mark.kind):
+    if phrase.kind in ("any", mark.kind) or _is_labelled_so(phrase, mark):
         kind = 0
     elif mark.kind in _ALIKE.get(phrase.kind, frozenset()):
         kind = 1
@@ -120,6 +120,13 @@ def _fit(phrase: RegionPhrase, mark: Mark) -> _Fit | None:
     if phrase.colour is None or mark.colour is None or frozenset((mark.colour, phrase.colour)) in _NEAR:
         return kind, 1
     return None
+
+
+def _is_labelled_so(phrase: RegionPhrase, mark: Mark) -> bool:
+    """Say whether a phrase names a sign, and a mark has this sign for its label: an arrow with a star at its tail."""
+    return (
+        phrase.kind == "asterisk" and mark.label is not None and _compared(mark.label) == _compared(phrase.label or "*")
+    )
 
 
 def _best(

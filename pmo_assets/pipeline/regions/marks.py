@@ -2,7 +2,8 @@
 
 What a PDF draws over a bitmap is known exactly, so it beats what the network sees at the same place. What of the shapes
 is a mark, and what a frame, a tick or a scale bar, is decided in `detection.structure.vector_marks`. Plots are not
-searched: their arrows, asterisks and circles are symbols of the data.
+searched: their arrows, asterisks and circles are symbols of the data; nor are the pixels of pictures that are mostly
+paper.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pmo_assets.pipeline.detection.structure.vector_marks import (
     LENGTH,
     ON_PICTURE,
     PlacedShape,
+    is_lone,
     placed_shapes,
     surrounds,
 )
@@ -38,6 +40,7 @@ from pmo_assets.records.geometry import (
     covered_fraction,
     crop_box,
     denormalise,
+    expand,
     height,
     iou,
     normalise,
@@ -81,6 +84,9 @@ LABEL_GAP: Final = 1.0
 
 _LABEL: Final = re.compile(r"[A-Za-z]|[A-Za-z]?\d{1,2}|[ivx]{1,4}|[A-Z]\d?'?")
 
+_SIGN_LABEL: Final = re.compile(r"[*∗⁎＊†‡#]{1,3}")
+"""Signs that are the label of an arrow at whose tail they stand."""
+
 _SIGNS: Final[dict[str, tuple[MarkKind, float | None]]] = {
     **dict.fromkeys("*★☆✱✶✳∗⁎＊†‡#+✚✕×", ("asterisk", None)),
     "→": ("arrow", 0.0), "↗": ("arrow", 45.0), "↑": ("arrow", 90.0), "↖": ("arrow", 135.0), "←": ("arrow", 180.0),
@@ -111,13 +117,19 @@ def image_marks(
             not asked where the image is likelier not marked.
     """
     pixels = crop(view.pixels, image)
-    if min(pixels.shape[:2]) < LEAST_SIDE or is_plot(pixels):
+    if min(pixels.shape[:2]) < LEAST_SIDE:
         return ()
-    placed = placed_shapes(view, image)
-    drawn = [*vector_marks(view, image, placed), *text_marks(view, image)]
+    placed, is_paper = placed_shapes(view, image), is_plot(pixels)
+    if is_paper and not is_lone(placed, view, image):
+        return ()
+    shapes = vector_marks(view, image, placed)
+    signs = [
+        mark for mark in text_marks(view, image) if mark.tip is not None or not _names_arrow(mark.box, shapes, view)
+    ]
+    drawn = [*shapes, *signs]
     seen = []
-    if network is not None and marked >= 0.5:
-        seen = pixel_marks(pixels, image, network, calibration or Calibration(1.0, 0.0, 0.0, 0.5), marked)
+    if network is not None and marked >= 0.5 and not is_paper:
+        seen = pixel_marks(pixels, image, network, calibration or Calibration(1.0, 0.0, 0.0, 0.0, 0.5), marked)
     marks = fused(drawn, [mark for mark in seen if not _is_known_ink(mark, view, image, placed)])
     marks = labelled(marks, view, image)
     return tuple(marks[k] for k in reading_order([mark.box for mark in marks]))
@@ -136,6 +148,8 @@ def vector_marks(view: FigureView, image: Box, placed: Sequence[PlacedShape]) ->
     """
     tall, wide = view.pixels.shape[:2]
     sides = (float(wide), float(tall))
+    filled = [item.shape for item in placed if item.shape.filled]
+    placed = [item for item in placed if item.shape.filled or not _is_rim(item.shape, filled)]
     heads = [item for item in placed if item.shape.kind in ("head", "dart") and item.role != "none"]
     shafts = [item for item in placed if item.shape.kind in ("line", "curve") and item.shape.tip is not None]
     shafts = [item for item in shafts if not (item.shape.kind == "curve" and item.role == "none")]
@@ -145,8 +159,12 @@ def vector_marks(view: FigureView, image: Box, placed: Sequence[PlacedShape]) ->
         ends = [
             _head_at(shaft.shape, end, [h for h in heads if id(h) not in used], sides) for end in _ways(shaft.shape)
         ]
+        if ends[0] is not None and ends[0] is ends[-1]:  # a shaft hardly longer than its head
+            middle, (first, second) = centre(ends[0].shape.box), _ways(shaft.shape)
+            is_first = _away(first[0], middle, sides) <= _away(second[0], middle, sides)
+            ends = [ends[0] if is_first else None, None if is_first else ends[0]]
         found = [head for head in ends if head is not None]
-        if not found or (len(found) == 2 and found[0] is found[1]):
+        if not found:
             continue
         used |= {id(shaft), *(id(head) for head in found)}
         arrows.append(_joined(shaft.shape, ends, sides))
@@ -161,6 +179,11 @@ def vector_marks(view: FigureView, image: Box, placed: Sequence[PlacedShape]) ->
         if not any(other.kind == mark.kind and iou(other.box, mark.box) >= SAME_SHAPE for other in kept):
             kept.append(mark)
     return kept[::-1]
+
+
+def _is_rim(shape: EmbeddedShape, filled: Sequence[EmbeddedShape]) -> bool:
+    """Say whether a shape without a filling is the rim of one with a filling, whose colour the mark has."""
+    return any(other.kind == shape.kind and iou(other.box, shape.box) >= SAME_SHAPE for other in filled)
 
 
 def _ways(shape: EmbeddedShape) -> list[tuple[Point, Point]]:
@@ -403,7 +426,7 @@ def pixel_marks(
     tall, wide = pixels.shape[:2]
     marks = []
     for seen in network([pixels], calibration.least_score(marked))[0]:
-        probability = calibration.probability(seen.score, marked)
+        probability = calibration.probability(seen.score, marked, seen.none)
         longer = max(width(seen.box) * wide, height(seen.box) * tall) / max(wide, tall)
         if probability < calibration.threshold or longer < LEAST_SEEN:
             continue
@@ -453,21 +476,48 @@ def _is_same(seen: Mark, drawn: Mark) -> bool:
 def labelled(marks: Sequence[Mark], view: FigureView, image: Box) -> list[Mark]:
     """Return marks with the letters or numbers that stand beside them; each of these belongs to its nearest mark.
 
-    A panel's identifier in a corner of the image is no label.
+    A panel's identifier in a corner of the image is no label. Labels of what stands beside the image do so, too.
     """
     tall, wide = view.pixels.shape[:2]
     result = list(marks)
+    reached = union_box([image, *(mark.box for mark in marks)])
+    reached = (
+        expand(reached, max((height(text.box) for text in view.texts), default=0.0)) if reached != image else image
+    )
     for text in view.texts:
         name = text.text.strip(" ().,:")
-        if not _LABEL.fullmatch(name) or covered_fraction(text.box, image) < 0.5 or _is_identifier(text, view, image):
+        is_sign = _SIGN_LABEL.fullmatch(name) is not None
+        if not (is_sign or _LABEL.fullmatch(name)) or covered_fraction(text.box, reached) < 0.5:
             continue
-        gaps = [_box_gap(mark.box, text.box, (float(wide), float(tall))) for mark in result]
-        nearest = min(range(len(gaps)), key=gaps.__getitem__, default=None)
-        if nearest is None or gaps[nearest] > LABEL_GAP * height(text.box) * tall:
+        if _is_identifier(text, view, image):
+            continue
+        ways = [(_tail_gap if is_sign else _mark_gap)(mark, text.box, (float(wide), float(tall))) for mark in result]
+        nearest = min(range(len(ways)), key=ways.__getitem__, default=None)
+        if nearest is None or ways[nearest] > LABEL_GAP * height(text.box) * tall:
             continue
         if result[nearest].label is None:
             result[nearest] = replace(result[nearest], label=name)
     return result
+
+
+def _mark_gap(mark: Mark, box: Box, sides: tuple[float, float]) -> float:
+    return _box_gap(mark.box, box, sides)
+
+
+def _tail_gap(mark: Mark, box: Box, sides: tuple[float, float]) -> float:
+    """Return the distance in pixels of a box from an arrow's tail; infinite for other marks."""
+    if mark.kind != "arrow" or mark.tip is None:
+        return math.inf
+    left, top, right, bottom = mark.box
+    x, y = left + right - mark.tip[0], top + bottom - mark.tip[1]
+    return _box_gap((x, y, x, y), box, sides)
+
+
+def _names_arrow(box: Box, marks: Sequence[Mark], view: FigureView) -> bool:
+    """Say whether a sign stands at the tail of an arrow: it is the arrow's label then, and points at nothing itself."""
+    tall, wide = view.pixels.shape[:2]
+    near = LABEL_GAP * height(box) * tall
+    return any(_tail_gap(mark, box, (float(wide), float(tall))) <= near for mark in marks)
 
 
 def _is_identifier(text: EmbeddedText, view: FigureView, image: Box) -> bool:

@@ -23,6 +23,7 @@ from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches,
 from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session
 from pmo_assets.pipeline.detection.reducing import resized
+from pmo_assets.pipeline.regions.ink_profiles import InkProfile, has_like_ends, ink_profile, tip_of_profile
 from pmo_assets.pipeline.regions.ink_shapes import has_corners, ink_mask
 from pmo_assets.records.geometry import Box, Point, crop_box, denormalise, non_maximum_suppression
 from pmo_assets.records.regions import MARK_KINDS, MarkKind
@@ -53,6 +54,12 @@ READ_KINDS: Final[tuple[MarkKind | None, ...]] = (*MARK_KINDS, None)
 AS_USED: Final = (2.2, 0.9, 1.0, 1.2, 0.4, 0.3, 0.9)
 """How much more often authors use each kind than the reader's examples show it: `drawn_marks.MARK_KINDS` against
 `mark_examples.EVEN_ODDS`, counted in 900 and 250 pictures."""
+
+ARROW_OR_LINE: Final = 1.2
+"""Share of "arrow" relative to that of "line", before `AS_USED`, up to which a mark without a head is a line."""
+
+LEAST_NONE: Final = 0.03
+"""Share of "no mark" that the reader can tell from none: it was trained with smoothed labels."""
 
 READ_SIDE: Final = 64
 """Pixels along each side of the reader's input."""
@@ -108,12 +115,14 @@ class SeenMark:
         box: normalised [l, t, r, b] in the picture.
         tip: normalised (x, y) in the picture; None where the reader sees none.
         score: 0..1, the detector's; not calibrated.
+        none: share of "no mark" among the reader's answers, 0..1.
     """
 
     kind: MarkKind
     box: Box
     tip: Point | None
     score: float
+    none: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,27 +131,29 @@ class Calibration:
 
     Attributes:
         slope: probability is the logistic function of slope × log odds of the score + status × log odds that the image
-            is marked + offset.
+            is marked − none × log odds of the reader's share of "no mark" + offset.
         status: see there; 0: what is known of the image counts nothing.
+        none: see there; 0: the reader's answer counts nothing.
         offset: see there.
         threshold: probability from which a mark counts.
     """
 
     slope: float
     status: float
+    none: float
     offset: float
     threshold: float
 
-    def probability(self, score: float, marked: float = 0.5) -> float:
-        """Return the share of boxes with this score that are marks, on images marked with this probability."""
+    def probability(self, score: float, marked: float = 0.5, none: float = 0.5) -> float:
+        """Return the share of marks among boxes with this score and this answer, on images so likely to be marked."""
         score = min(max(score, 1e-6), 1 - 1e-6)
         odds = self.slope * math.log(score / (1 - score)) + self.status * log_odds(marked) + self.offset
-        return 1 / (1 + math.exp(-odds))
+        return 1 / (1 + math.exp(self.none * log_odds(max(none, LEAST_NONE)) - odds))
 
     def least_score(self, marked: float = 0.5) -> float:
-        """Return the score whose probability is the threshold, on images marked with this probability."""
+        """Return the score from which a box may be a mark, whatever the reader answers, on images so likely marked."""
         odds = math.log(self.threshold / (1 - self.threshold)) - self.offset - self.status * log_odds(marked)
-        return 1 / (1 + math.exp(-odds / self.slope))
+        return 1 / (1 + math.exp(-(odds + self.none * log_odds(LEAST_NONE)) / self.slope))
 
 
 @lru_cache(maxsize=1)
@@ -152,7 +163,7 @@ def shipped_calibration() -> Calibration:
     Raises:
         SystemicError: when it cannot be read.
     """
-    return Calibration(**fitted_numbers(CALIBRATION_FILE, ("slope", "status", "offset", "threshold")))
+    return Calibration(**fitted_numbers(CALIBRATION_FILE, ("slope", "status", "none", "offset", "threshold")))
 
 
 def marks_input(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[int, int]]:
@@ -232,20 +243,39 @@ def mark_of_answers(
 ) -> SeenMark:
     """Return a mark from the reader's answers about its box, `READ_OUTPUTS` of one box.
 
-    What goes round but has corners is a box: the reader takes many boxes for circles.
+    What goes round but has corners is a box: the reader takes many boxes for circles. Of thin marks the widths of the
+    ink tell whether there is a head, and at which end: it takes many lines for arrows, and the thicker end for the tip.
     """
     tall, wide = pixels.shape[:2]
     kind = MARK_KINDS[int(np.argmax(kinds[:-1] * np.asarray(AS_USED)))]
     if kind == "circle":
         inside = crop_box(found.box, wide, tall)
         kind = "box" if has_corners(ink_mask(pixels[inside[1] : inside[3], inside[0] : inside[2]])) else kind
+    profile = ink_profile(pixels, found.box) if kind == "arrow" else None
+    if profile is not None and has_like_ends(profile) and kinds[_ARROW] <= ARROW_OR_LINE * kinds[_LINE]:
+        kind = "line"
     left, top, right, bottom = read_frame(found.box, wide, tall)
     point = None
     tip = tip_of_places(places) if kind in ("arrow", "arrowhead") else None
     if tip is not None:
         x, y = (left + tip[0] * (right - left)) / wide, (top + tip[1] * (bottom - top)) / tall
         point = (min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0))
-    return SeenMark(kind, found.box, point, found.score)
+    if profile is not None and kind == "arrow":
+        point = _tip_of_ink(profile, point, wide, tall)
+    return SeenMark(kind, found.box, point, found.score, float(kinds[-1]))
+
+
+_ARROW, _LINE = MARK_KINDS.index("arrow"), MARK_KINDS.index("line")
+
+
+def _tip_of_ink(profile: InkProfile, point: Point | None, wide: int, tall: int) -> Point | None:
+    """Return the end at which the ink has its head where the reader's point is nearer to the other; else that point."""
+    tip = tip_of_profile(profile)
+    if tip is None or point is None:
+        return tip or point
+    other = profile.ends[1] if tip is profile.ends[0] else profile.ends[0]
+    gaps = [math.hypot((point[0] - x) * wide, (point[1] - y) * tall) for x, y in (tip, other)]
+    return tip if gaps[1] < gaps[0] else point
 
 
 class MarksNetwork:

@@ -18,6 +18,7 @@ from pmo_assets.annotation.annotations import (
     AnnotatedFigure,
     AnnotatedPanel,
     FigureRegions,
+    InstructionAnswer,
     article_number,
 )
 from pmo_assets.quality.metrics.matching import normalised_text
@@ -32,6 +33,9 @@ SAME_THING = 0.5
 
 CONFIDENCE = 0.95
 """Confidence level of the intervals."""
+
+INSTRUCTION_VERDICT = "instruction verdict"
+"""Name of the choice that people make of an instruction."""
 
 Choice = tuple[Hashable, Hashable]
 """Choices of two people for the same thing."""
@@ -68,8 +72,8 @@ def wilson_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-Answer = AnnotatedFigure | FigureRegions
-"""One person's answer: about a figure, or about the marks and regions of its panels."""
+Answer = AnnotatedFigure | FigureRegions | InstructionAnswer
+"""One person's answer: about a figure, about the marks and regions of its panels, or about an instruction."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +134,15 @@ def _question(figure: Answer) -> tuple[Hashable, ...]:
         review.interface if review else "",
         figure.image_cluster_id or "",
         place.page if review and review.interface == "pages" else -1,
-        tuple(figure.panels[0].box) if figure.purpose == "audit" and figure.panels else (),
+        _audited(figure),
     )
+
+
+def _audited(figure: Answer) -> Hashable:
+    """Return what of a figure an audit asks about: a panel, or an instruction."""
+    if isinstance(figure, InstructionAnswer):
+        return figure.instruction_id
+    return tuple(figure.panels[0].box) if figure.purpose == "audit" and figure.panels else ()
 
 
 def answer_pairs(articles: Iterable[AnnotatedArticle]) -> list[AnswerPair]:
@@ -139,7 +150,7 @@ def answer_pairs(articles: Iterable[AnnotatedArticle]) -> list[AnswerPair]:
     pairs = []
     for article in articles:
         questions: dict[tuple[Hashable, ...], list[Answer]] = {}
-        given: list[Answer] = [*article.answers, *article.region_answers]
+        given: list[Answer] = [*article.answers, *article.region_answers, *article.instruction_answers]
         for answer in given:
             if answer.image_cluster_id is not None and answer.review is not None and answer.review.annotator:
                 questions.setdefault(_question(answer), []).append(answer)
@@ -153,6 +164,8 @@ def answer_pairs(articles: Iterable[AnnotatedArticle]) -> list[AnswerPair]:
 def _boxes(figure: Answer, interface: str) -> dict[str, list[Box]]:
     if isinstance(figure, FigureRegions):
         return figure_boxes(figure)
+    if isinstance(figure, InstructionAnswer):
+        return {}
     if interface == "pages":
         return {
             "figure": [place.bbox for place in figure.figure_locations],
@@ -175,9 +188,11 @@ def _assignment(panel: AnnotatedPanel) -> str:
 def _choices(pair: AnswerPair) -> Mapping[str, Sequence[Choice]]:
     """Return two people's choices for the same thing, by name of the choice."""
     one, other = pair.first, pair.second
-    if isinstance(one, FigureRegions):
-        return figure_choices(one, other) if isinstance(other, FigureRegions) else {}
-    if isinstance(other, FigureRegions):
+    if isinstance(one, InstructionAnswer) and isinstance(other, InstructionAnswer):
+        return {INSTRUCTION_VERDICT: [(one.verdict, other.verdict)]}
+    if isinstance(one, FigureRegions) and isinstance(other, FigureRegions):
+        return figure_choices(one, other)
+    if not (isinstance(one, AnnotatedFigure) and isinstance(other, AnnotatedFigure)):
         return {}
     choices: dict[str, list[Choice]] = {}
     if pair.interface == "boxes":
@@ -205,6 +220,16 @@ def pair_agreement(pair: AnswerPair) -> PairAgreement:
     return PairAgreement(pair, ious, matched, _choices(pair))
 
 
+def interval_metrics(name: str, hits: int, n: int, group: str) -> list[Metric]:
+    """Return a share and the two ends of its interval (`wilson_interval`) as metrics."""
+    low, high = wilson_interval(hits, n)
+    return [
+        Metric(name, hits / n if n else None, n, group),
+        Metric(f"{name}, 95 % from", low, n, group),
+        Metric(f"{name}, 95 % to", high, n, group),
+    ]
+
+
 def agreement_metrics(pairs: Sequence[PairAgreement]) -> list[Metric]:
     """Return the agreement of people: boxes that both drew and their IoU; observed agreement and kappa of choices."""
     metrics = []
@@ -217,7 +242,8 @@ def agreement_metrics(pairs: Sequence[PairAgreement]) -> list[Metric]:
                 Metric("boxes both drew (F1)", 2 * both / total, total, kind, SAME_THING),
                 Metric("mean IoU of boxes both drew", mean(overlaps), len(overlaps), kind),
             ]
-    for name in ("image type", "mark status", "assignment", "verdict", "mark kind", "mark colour", "region text"):
+    for name in ("image type", "mark status", "assignment", "verdict", "mark kind", "mark colour", "region text",
+                 INSTRUCTION_VERDICT):  # fmt: skip
         choices = [choice for item in pairs for choice in item.choices.get(name, ())]
         if choices:
             metrics += [
@@ -259,12 +285,7 @@ def audit_metrics(counts: Mapping[str, Counter[str]], sizes: Mapping[str, int] |
     for stratum, verdicts in counts.items():
         n = verdicts.total()
         for verdict in VERDICTS:
-            low, high = wilson_interval(verdicts[verdict], n)
-            metrics += [
-                Metric(f"audit: {verdict}", verdicts[verdict] / n, n, stratum),
-                Metric(f"audit: {verdict}, 95 % from", low, n, stratum),
-                Metric(f"audit: {verdict}, 95 % to", high, n, stratum),
-            ]
+            metrics += interval_metrics(f"audit: {verdict}", verdicts[verdict], n, stratum)
     known = {name: sizes[name] for name in counts if sizes and sizes.get(name)}
     if known and len(known) == len(counts):
         n = sum(verdicts.total() for verdicts in counts.values())
@@ -280,7 +301,7 @@ def annotation_metrics(articles: Sequence[AnnotatedArticle], sizes: Mapping[str,
     """Return agreement and audit of annotated articles; for `sizes` see `audit_metrics`."""
     pairs = [pair_agreement(pair) for pair in answer_pairs(articles)]
     panels = [panel for article in articles for figure in article.regions for panel in figure.panels]
-    answered = sum(bool(article.answers or article.region_answers) for article in articles)
+    answered = sum(article.is_answered for article in articles)
     drawn = {"mark": sum(len(p.marks) for p in panels), "region": sum(len(p.regions) for p in panels)}
     return [
         Metric("articles with answers", float(answered), len(articles)),

@@ -46,7 +46,7 @@ def body(facts: ReleaseFacts) -> str:
         _licences(facts),
         _how_it_was_made(facts),
         _limits(facts),
-        _uses(),
+        _uses(facts),
         _changes(facts),
         _citing(facts),
         _CONTACT,
@@ -160,9 +160,9 @@ _ROW: Mapping[str, str] = {
     "panels": "a panel with its picture and subcaption",
     "figures": "a figure with its picture and whole caption",
     "articles": "an article",
-    "pairs": "a figure, panel or region with one of its texts; the picture stands in figures or panels",
+    "pairs": "a picture region with one of its texts; the picture stands in the config that the row names",
     "instructions": "a question or dialogue about a panel with answers and evidence; the picture stands in panels",
-    "videos": "a picture of a lecture video with what is said while it is shown (level V); faces and names are black",
+    "videos": "a picture of a lecture video with what is said while it is shown; faces and names are black",
 }
 
 
@@ -339,7 +339,7 @@ def _pairs(facts: ReleaseFacts) -> str:
 
 `pairs` has a row for each picture region with each of its texts, at the three levels of
 Panel2Patch (Yuan et al., "From Panel to Pixel"): `figure` (M), `panel` (P), `region` (R: what a mark shows). Filter by
-`level`, `text_kind` and `generated` (words of a model; all others are the article's).
+`level`, `text_kind` and `generated` (words of a model; all others are the article's).{_lectures(facts)}
 
 The picture of a row is row `picture_row` of config `picture_config` in the same split: `figure_image` or `panel_image`.
 `box` is the part of that picture that the text is of, `figure_box` the same in the figure. Rows of one picture follow
@@ -351,6 +351,16 @@ out one of the levels there. A text or picture that a licence withholds makes no
 {markdown_table(PANEL2PATCH_HEADER, panel2patch_cells(facts.pairs, facts.articles))}
 
 {PANEL2PATCH_REMARK}"""
+
+
+def _lectures(facts: ReleaseFacts) -> str:
+    """Return what is said of level V; nothing of a release without lectures."""
+    if not facts.pairs.paired.get("video"):
+        return ""
+    return """ Level `video`
+(V, after OphIn-Engine) is a picture of a lecture video with what is said while it is shown, by captions or a speech
+recogniser: `video_id` is its number, what names an article or a figure is null, and times, images and the channel's
+credit stand in the row of `videos` with the same `pair_id`."""
 
 
 def _instructions(facts: ReleaseFacts) -> str:
@@ -488,16 +498,25 @@ def _limits(facts: ReleaseFacts) -> str:
   `duplicate_articles.parquet`."""
 
 
-def _uses() -> str:
-    return """## Uses
+def _uses(facts: ReleaseFacts) -> str:
+    return f"""## Uses
 
 **Meant for** training and evaluating vision-language models on scientific figures of the specialty, retrieval,
 captioning, detection of panels and images in figures, and research on such data.
 
 **Not meant for** diagnosis, treatment or any other clinical use, for medical devices without validation on clinical
-data, for estimating how common something is, or for identifying people. Some pictures may show faces. Authors and
+data, for estimating how common something is, or for identifying people. {_people(facts)} Authors and
 journals are responsible for consent and anonymity in what they published; nothing beyond that was checked or
 removed."""
+
+
+def _people(facts: ReleaseFacts) -> str:
+    if not facts.masks_people:
+        return "Some pictures may show faces."
+    return (
+        "Faces, and printed names, dates and\nnumbers of patients, are black where two networks saw them "
+        "(`masked.parquet` lists them, if there are any); some may\nhave been missed."
+    )
 
 
 def _changes(facts: ReleaseFacts) -> str:

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.hub.sums import SUMS_FILE, refuse_damaged
 from pmo_assets.system.aside import folder_aside
+from pmo_assets.tables.release import LECTURE_PICTURE
 
 Tell = Callable[[str, int, int], None]
 """Is told what is done, how many rows of how many."""
@@ -59,6 +60,7 @@ class SampleForm:
 SAMPLE_FORMS: Final[Mapping[str, SampleForm]] = {
     "panels": SampleForm(("panel_id",), "panel_image", "subcaption_text"),
     "figures": SampleForm(("article_id", "image_cluster_id"), "figure_image", "caption"),
+    "videos": SampleForm(("pair_id",), LECTURE_PICTURE, "text"),
 }
 """The configs that have pictures."""
 
@@ -105,7 +107,7 @@ def write_webdataset(
     Args:
         folder: of the release, with `data/<config>/<split>-00000.parquet`.
         target: a folder that is not there yet.
-        config: "panels", "figures" or "pairs".
+        config: "panels", "figures", "videos" or "pairs".
         splits: which; none for all.
         shard_size: bytes that a tar does not grow beyond, unless a single sample does.
         keep_withheld: rows whose licence forbids redistribution are written with their JSON alone.

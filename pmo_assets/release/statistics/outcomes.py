@@ -43,6 +43,7 @@ NOT_READ: Final = "could not be read"
 NOT_ONE_ARTICLE: Final = "its files are not of one article"
 NOT_RELEVANT: Final = "not relevant"
 RETRACTED: Final = "retracted"
+TAKEN_OUT: Final = "taken out by people"
 NO_PDF: Final = "no PDF, or not a readable one"
 NO_FIGURE: Final = "no figure found"
 
@@ -61,7 +62,7 @@ REDRAWN: Final = "people drew other panels"
 
 ARTICLE_STEPS: Final = (
     NOT_REGISTERED, NOT_FINISHED, NOT_FETCHED, SUPERSEDED, DUPLICATE, NOT_READ, NOT_ONE_ARTICLE, NOT_RELEVANT,
-    RETRACTED, NO_PDF, NO_FIGURE, REJECTED, EMPTY, UNWANTED, NO_PANEL_ENTERS, NONCOMMERCIAL,
+    TAKEN_OUT, RETRACTED, NO_PDF, NO_FIGURE, REJECTED, EMPTY, UNWANTED, NO_PANEL_ENTERS, NONCOMMERCIAL,
 )  # fmt: skip
 FIGURE_STEPS: Final = (PDF_NOT_READ, NOT_LOCATED, REJECTED, EMPTY, UNWANTED, NO_PANEL_ENTERS, NONCOMMERCIAL)
 PANEL_STEPS: Final = (JOINED, REDRAWN, REJECTED, UNWANTED, *LEFT_OUT_REASONS, NONCOMMERCIAL)
@@ -470,6 +471,8 @@ def outcomes_of_packages(
             outcome = articles[number]
         elif number not in fetched:
             outcome = Outcome(NOT_FETCHED, errors[number]) if number in errors else Outcome(NOT_ACCOUNTED_FOR)
+        elif number in selection.taken_out:
+            outcome = Outcome(TAKEN_OUT)
         elif selection.batches.get(number) == batch:
             outcome = Outcome(DUPLICATE, f"by {identifiers[number]}")
         elif number in selection.retracted and number not in retracted:

@@ -8,13 +8,22 @@ Belongs here: what the folder holds. Does not belong here: where figures come fr
 (`viewing/templates/gallery/`, a file per part of the page).
 """
 
-from pmo_assets.viewing.gallery.records import GalleryContext, GalleryFigure, GalleryFilter, GalleryPanel
+from pmo_assets.viewing.gallery.lectures import GalleryLecture
+from pmo_assets.viewing.gallery.records import (
+    GalleryContext,
+    GalleryFigure,
+    GalleryFilter,
+    GalleryInstruction,
+    GalleryPanel,
+)
 from pmo_assets.viewing.gallery.writing import GalleryWritten, write_gallery_folder
 
 __all__ = [
     "GalleryContext",
     "GalleryFigure",
     "GalleryFilter",
+    "GalleryInstruction",
+    "GalleryLecture",
     "GalleryPanel",
     "GalleryWritten",
     "write_gallery_folder",

@@ -126,6 +126,7 @@ def figure_entry(figure: GalleryFigure, article: int, columns: Columns) -> Entry
             "caption": _caption(figure) if caption else [],
             "told": any(panel.context is not None for panel in figure.panels),
             "pointed": any(panel.regions for panel in figure.panels),
+            "asked": any(panel.instructions for panel in figure.panels),
             "multiPage": figure.is_multi_page,
             "commercial": figure.commercial_use,
             "aspect": aspect(figure.width, figure.height),

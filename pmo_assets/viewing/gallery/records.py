@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pmo_assets.records.context import Entity, PanelMention, PanelSummary
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import Box
+from pmo_assets.records.marked_words import ShownEvidence
 from pmo_assets.records.panels import PanelImage
 from pmo_assets.records.regions import PanelRegions
 
@@ -43,6 +44,23 @@ class GalleryContext:
 
 
 @dataclass(frozen=True, slots=True)
+class GalleryInstruction:
+    """A question or dialogue about a panel.
+
+    Attributes:
+        kind: of instruction.
+        turns: (role, words) of its messages.
+        evidence: what the answers rest on.
+        boxes: of what they speak of, normalised to the figure.
+    """
+
+    kind: str
+    turns: tuple[tuple[str, str], ...]
+    evidence: ShownEvidence
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class GalleryPanel:
     """A panel with its subcaption.
 
@@ -62,6 +80,7 @@ class GalleryPanel:
         context: what the article says of it; None where nothing is known or shown.
         regions: its marks, phrases that name them, regions that both show; empty where there are none. Phrases stand in
             the subcaption and in the mentions of `context`; of a panel whose words are not shown there are marks only.
+        instructions: that the release has about it; none where its words are not shown.
     """
 
     panel_id: str
@@ -78,6 +97,7 @@ class GalleryPanel:
     filtered: tuple[tuple[str, ...], ...] = ()
     context: GalleryContext | None = None
     regions: PanelRegions = field(default_factory=PanelRegions)
+    instructions: tuple[GalleryInstruction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

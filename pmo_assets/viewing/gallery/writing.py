@@ -7,10 +7,12 @@
     data/pictures/<n>/<k>.js         their larger pictures
     data/context/<n>/<k>.js          what the articles say of the same figures' panels; no file where they say nothing
     data/regions/<n>/<k>.js          marks of these panels, phrases that name them, regions; no file without any
+    data/instructions/<n>/<k>.js     questions about these panels and what the answers rest on; no file without any
     data/words/<n>/<k>.js            a stretch of the index of words
     data/pairs/<n>/<k>.js            the same of two words in a row, for phrases
     data/said/<n>/<k>.js             the words of the sentences in `context`; data/saidpairs/… two in a row of them
     data/ids/<n>/<k>.js              ids of figures and panels, for lists of them
+    lectures/<page>.html             pictures of lecture videos with what is said, see `lectures`; none without any
     files.txt                        the names of all these files, so that the next release can remove what it has not
 
 <n> is <k> // 100: stores and file systems like no folders with thousands of files. Only the columns (some 25 bytes a
@@ -36,6 +38,8 @@ from pmo_assets.viewing.captions import CAPTION_CSS, MAX_NAMES, MAX_STRIPES, MAX
 from pmo_assets.viewing.gallery.columns import CONFIDENCE_STEPS, MARK_STATUSES, PICTURES, Columns, packed
 from pmo_assets.viewing.gallery.context import context_entry
 from pmo_assets.viewing.gallery.entries import Entry, article_entry, figure_entry, said_texts, searched_texts
+from pmo_assets.viewing.gallery.instructions import instructions_entry
+from pmo_assets.viewing.gallery.lectures import GalleryLecture, write_lecture_pages
 from pmo_assets.viewing.gallery.pictures import FigurePictures, figure_pictures
 from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryFilter
 from pmo_assets.viewing.gallery.regions import regions_entry
@@ -60,12 +64,12 @@ FIGURES_PER_FILE: Final = 12
 IDS_PER_FILE: Final = 512
 
 SCRIPTS: Final = (
-    "data", "elements", "search", "filters", "grid", "captions", "regions", "context", "pages", "tags", "figure",
-    "reports", "parquet", "export", "main",
+    "data", "elements", "search", "filters", "grid", "captions", "regions", "context", "instructions", "pages", "tags",
+    "figure", "reports", "parquet", "export", "main",
 )  # fmt: skip
 """In the order in which they run."""
 
-STYLES: Final = ("page.css", "gallery/gallery.css", "gallery/figure.css")
+STYLES: Final = ("page.css", "gallery/gallery.css", "gallery/figure.css", "gallery/lectures.css")
 
 LOOK_AHEAD: Final = 32
 """Figures whose pictures are made at the same time or wait: bounds the memory that they take."""
@@ -141,6 +145,7 @@ class _Page:
     large: list[str | None] = field(default_factory=list)
     told: list[Entry | None] = field(default_factory=list)
     pointed: list[Entry | None] = field(default_factory=list)
+    asked: list[Entry | None] = field(default_factory=list)
 
     def add(self, figure: GalleryFigure, pictures: FigurePictures | None, columns: Columns) -> None:
         article = article_entry(figure)
@@ -152,6 +157,7 @@ class _Page:
         self.large.append(None if pictures is None else _text(pictures.large))
         self.told.append(context_entry(figure))
         self.pointed.append(regions_entry(figure))
+        self.asked.append(instructions_entry(figure))
 
     def write(self, folder: _Folder, number: int) -> None:
         folder.add_data("figures", number, {"articles": self.entries, "figures": self.figures, "small": self.small})
@@ -160,6 +166,8 @@ class _Page:
             folder.add_data("context", number, self.told)
         if any(self.pointed):
             folder.add_data("regions", number, self.pointed)
+        if any(self.asked):
+            folder.add_data("instructions", number, self.asked)
 
 
 def write_gallery_folder(
@@ -170,6 +178,7 @@ def write_gallery_folder(
     facts: Mapping[str, str],
     notes: str = "",
     filters: Sequence[GalleryFilter] = (),
+    lectures: Iterable[GalleryLecture] = (),
     private: bool = False,
 ) -> GalleryWritten:
     """Write the gallery, file by file.
@@ -184,6 +193,7 @@ def write_gallery_folder(
         facts: what the header says beside the numbers of panels, figures and articles: label to value.
         notes: plain text below them; an empty line starts a new paragraph.
         filters: further filters of panels, in the order of `GalleryPanel.filtered`.
+        lectures: pictures of lecture videos; like figures they are taken one by one.
         private: it shows what licences do not let anyone pass on; every page of it says so.
     """
     folder, columns, indexes = _Folder(write), Columns(tuple(filters)), _Indexes()
@@ -213,8 +223,10 @@ def write_gallery_folder(
     counted = {"articles": len(columns.articles), "figures": count, "panels": panels}
     shown = {"panels with picture and text": usable, **({"withheld": panels - usable} if usable < panels else {})}
     numbers = shown | {name: number for name, number in counted.items() if name != "panels"}
+    styles = _asset(folder, "gallery", "css", palette_css() + "".join(map(asset_text, STYLES)) + CAPTION_CSS)
+    of_lectures = write_lecture_pages(lectures, folder.add, title=title, styles=styles, private=private)
     head = {name: f"{number:,}" for name, number in numbers.items()} | dict(facts)
-    _write_page(folder, title, head, notes, private=private)
+    _write_page(folder, title, head, notes, styles=styles, lectures=of_lectures, private=private)
     folder.add(FILES, "".join(f"{name}\n" for name in sorted(folder.names)).encode())
     return GalleryWritten(**counted, size=folder.size, files=tuple(folder.names))
 
@@ -331,8 +343,9 @@ def _further(columns: Columns) -> list[dict[str, Any]]:
     ]
 
 
-def _write_page(folder: _Folder, title: str, facts: Mapping[str, str], notes: str, *, private: bool) -> None:
-    styles = _asset(folder, "gallery", "css", palette_css() + "".join(map(asset_text, STYLES)) + CAPTION_CSS)
+def _write_page(
+    folder: _Folder, title: str, facts: Mapping[str, str], notes: str, *, styles: str, lectures: int, private: bool
+) -> None:
     scripts = [_asset(folder, name, "js", asset_text(f"gallery/{name}.js")) for name in SCRIPTS]
     page = page_templates().get_template("gallery/index.html.j2").render(
         title=title,
@@ -341,6 +354,7 @@ def _write_page(folder: _Folder, title: str, facts: Mapping[str, str], notes: st
         styles=styles,
         scripts=scripts,
         version=folder.version(),
+        lectures=f"{lectures:,}" if lectures else "",
         private=private,
     )  # fmt: skip
     folder.add("index.html", page.encode())

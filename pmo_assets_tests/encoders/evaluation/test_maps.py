@@ -45,6 +45,7 @@ def test_modalities_have_the_colour_of_their_type() -> None:
     assert class_colour("unknown") == UNDECIDED_COLOUR
 
 
+@pytest.mark.slow
 def test_panels_show_their_pictures_only_where_the_licence_allows(tmp_path) -> None:
     write_release(tmp_path)
     panels = list(pmo_assets.load(tmp_path).panels)

@@ -16,7 +16,7 @@ from pmo_assets.encoders.evaluation.embedding_files import (
 from pmo_assets.encoders.evaluation.embeddings import Embeddings, EmbeddingsError
 from pmo_assets.encoders.evaluation.pairs import PICTURE_ID, Pair, paired, read_pairs
 from pmo_assets.encoders.evaluation.ranks import best_ranks
-from pmo_assets.records.pairs import PAIR_LEVELS
+from pmo_assets.records.pairs import PAIR_LEVELS, source_name
 from pmo_assets.tables.pairs import PAIR_COLUMNS
 from pmo_assets_tests.loading.small_release import write_release
 
@@ -77,41 +77,41 @@ def _ranks(images, texts, pairs):
 
 def test_a_caption_that_stands_there_twice_is_no_wrong_answer() -> None:
     pairs = [
-        Pair("p", "t1", "OCT of the  eye", 1, "p"),
-        Pair("q", "t2", "OCT of the eye", 1, "q"),
-        Pair("r", "t3", "CFP", 2, "r"),
+        Pair("p", "t1", "OCT of the  eye", "1", "p"),
+        Pair("q", "t2", "OCT of the eye", "1", "q"),
+        Pair("r", "t3", "CFP", "2", "r"),
     ]
     images = {"p": [1, 0], "q": [1, 0.1], "r": [0, 1]}
     texts = {"t1": [1, 0.05], "t2": [1, 0.05], "t3": [0, 1]}
     assert _ranks(images, texts, pairs) == [[1, 1, 1], [1, 1, 1]]
-    apart = [Pair(pair.image_id, pair.text_id, pair.text_id, pair.article_id, pair.looks) for pair in pairs]
+    apart = [Pair(pair.image_id, pair.text_id, pair.text_id, pair.source, pair.looks) for pair in pairs]
     assert _ranks(images, texts, apart) == [[2, 2, 1], [2, 1, 1]]
 
 
 def test_texts_of_pictures_that_look_the_same_are_right_for_both() -> None:
-    pairs = [Pair("p", "t1", "one", 1, "group"), Pair("q", "t2", "two", 2, "group")]
+    pairs = [Pair("p", "t1", "one", "1", "group"), Pair("q", "t2", "two", "2", "group")]
     images, texts = {"p": [1, 0], "q": [1, 0]}, {"t1": [0, 1], "t2": [1, 0]}
     assert _ranks(images, texts, pairs) == [[1, 1], [1, 1]]
-    apart = [Pair("p", "t1", "one", 1, "p"), Pair("q", "t2", "two", 2, "q")]
+    apart = [Pair("p", "t1", "one", "1", "p"), Pair("q", "t2", "two", "2", "q")]
     assert _ranks(images, texts, apart) == [[2, 1], [2, 2]]
 
 
 def test_sharing_a_caption_is_not_carried_on() -> None:
-    pairs = [Pair("p", "t1", "both", 1, "p"), Pair("q", "t2", "both", 1, "q"), Pair("q", "t3", "only q", 1, "q")]
+    pairs = [Pair("p", "t1", "both", "1", "p"), Pair("q", "t2", "both", "1", "q"), Pair("q", "t3", "only q", "1", "q")]
     images, texts = {"p": [1, 0], "q": [0, 1]}, {"t1": [0, 1], "t2": [0, 1], "t3": [1, 0]}
     assert _ranks(images, texts, pairs)[0] == [2, 1]
 
 
 def test_several_texts_of_a_picture_are_all_right() -> None:
-    pairs = [Pair("p", "t1", "one", 1, "p"), Pair("p", "t2", "two", 1, "p"), Pair("q", "t3", "three", 1, "q")]
+    pairs = [Pair("p", "t1", "one", "1", "p"), Pair("p", "t2", "two", "1", "p"), Pair("q", "t3", "three", "1", "q")]
     images, texts = {"p": [1, 0], "q": [0, 1]}, {"t1": [0, 1], "t2": [1, 0], "t3": [0.9, 0.1]}
     assert _ranks(images, texts, pairs) == [[1, 2], [2, 1, 2]]
 
 
 def test_what_stands_in_no_pair_is_left_out_and_said() -> None:
-    pairs = [Pair("p", "t1", "one", 5, "p"), Pair("x", "t9", "nine", 6, "x")]
+    pairs = [Pair("p", "t1", "one", "5", "p"), Pair("x", "t9", "nine", "6", "x")]
     task = paired(_table({"p": [1, 0], "q": [0, 1]}), _table({"t1": [1, 0]}), pairs)
-    assert (task.images.ids, task.image_articles.tolist()) == (("p",), [5])
+    assert (task.images.ids, task.image_articles.tolist()) == (("p",), [0])
     assert task.left_out == (
         "1 pictures stand in no pair and were left out",
         "1 pictures of the pairs have no embedding",
@@ -142,8 +142,8 @@ def test_pairs_of_a_release_are_read_by_level_and_split(tmp_path) -> None:
     pq.write_table(panels, tmp_path / "release/hub/data/panels/train-00000.parquet")
     for place in (tmp_path, tmp_path / "release", tmp_path / "release/hub"):
         assert read_pairs(place, "panel", split="test") == (
-            Pair("p", "p-0", "one", 7, "q"),
-            Pair("p", "p-1", "two", 7, "q"),
+            Pair("p", "p-0", "one", "7", "q"),
+            Pair("p", "p-1", "two", "7", "q"),
         )
     assert [pair.image_id for pair in read_pairs(tmp_path, "region")] == ["p-r"]
     file = tmp_path / "release/hub/data/pairs/test-00000.parquet"
@@ -156,11 +156,11 @@ def test_pairs_of_a_release_are_read_by_level_and_split(tmp_path) -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_pairs_of_a_release_are_right_answers(tmp_path, level) -> None:
-    rows = [row for row in write_release(tmp_path, articles=6)["pairs"] if row["level"] == level]
+    rows = [row for row in write_release(tmp_path, articles=6, lectures=6)["pairs"] if row["level"] == level]
     pairs = read_pairs(tmp_path, level)
     assert {pair.text_id for pair in pairs} == {row["pair_id"] for row in rows}
     names = sorted({pair.image_id for pair in pairs})
-    assert set(names) == {row[f"{level}_id"] for row in rows}
+    assert set(names) == {row[PICTURE_ID[level]] for row in rows}
     images = {name: np.eye(len(names))[number].tolist() for number, name in enumerate(names)}
     texts = {pair.text_id: images[pair.image_id] for pair in pairs}
     assert _ranks(images, texts, pairs) == [[1] * len(images), [1] * len(texts)]
@@ -168,8 +168,8 @@ def test_the_pairs_of_a_release_are_right_answers(tmp_path, level) -> None:
     if level != "figure":  # the drawn figures share one caption, which is right for all
         assert max(_ranks(images, reversed_texts, pairs)[0]) > 1
     tests = [row for row in rows if row["split"] == "test"]
-    assert {pair.article_id for pair in read_pairs(tmp_path, level, split="test")} == {
-        row["article_id"] for row in tests
+    assert {pair.source for pair in read_pairs(tmp_path, level, split="test")} == {
+        source_name(row["article_id"], row["video_id"]) for row in tests
     }
 
 

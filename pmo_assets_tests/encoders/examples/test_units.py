@@ -18,8 +18,11 @@ from pmo_assets.encoders.examples.units import (
     Unit,
     decoded,
     picture_digest,
-    split_by_article,
+    split_by_source,
 )
+from pmo_assets.encoders.training.recipes import read_recipe
+from pmo_assets.encoders.training.sampling import Sampler
+from pmo_assets.records.pairs import PAIR_LEVELS
 from pmo_assets.release.hub.webdataset import write_webdataset
 from pmo_assets_tests.loading.small_release import write_release, write_sums
 
@@ -29,14 +32,14 @@ WEIGHTS = {"figure": {"caption": 1.0}, "panel": {"subcaption": 1.0}, "region": {
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("data")
-    write_release(root)
+    write_release(root, lectures=5)
     return root
 
 
 def shown(examples: Examples) -> dict[str, list[tuple[object, ...]]]:
     return {
         level: [
-            (unit.name, unit.article_id, unit.parent, unit.box, dict(unit.texts), unit.picture.read())
+            (unit.name, unit.source, unit.parent, unit.box, dict(unit.texts), unit.picture.read())
             for unit in sorted(units, key=lambda unit: unit.name)
         ]
         for level, units in examples.units.items()
@@ -50,7 +53,7 @@ def test_tar_shards_hold_what_the_release_holds(release: Path, tmp_path: Path, s
     assert len(list(tars.glob("train-*.tar"))) > 1
     one, other = (read_examples([place], split) for place in (release, tars))  # type: ignore[arg-type]
     assert shown(one) == shown(other)
-    assert {level: bool(units) for level, units in one.units.items()} == {"figure": True, "panel": True, "region": True}
+    assert {level: bool(units) for level, units in one.units.items()} == dict.fromkeys(PAIR_LEVELS, True)
 
 
 def test_a_unit_has_all_its_texts_and_leads_to_what_it_is_part_of(release: Path) -> None:
@@ -63,6 +66,25 @@ def test_a_unit_has_all_its_texts_and_leads_to_what_it_is_part_of(release: Path)
     assert decoded(region.picture.read(), region.box).width < decoded(region.picture.read()).width
     texts = Texts({**WEIGHTS, "panel": {"caption": 1.0}}, examples.units)  # type: ignore[dict-item]
     assert texts.first(next(iter(panels.values()))) == "Panels side by side."
+
+
+def test_pictures_of_lectures_are_units_of_their_own_source(release: Path) -> None:
+    examples = read_examples([release], "train", min_confidence=0.9)
+    lectures = examples.units["video"]
+    assert {unit.source for unit in lectures} == {"video 1", "video 2", "video 3"}
+    assert all(unit.parent is None and unit.figure_id is None for unit in lectures)
+    texts = Texts({"video": {"transcript": 1.0}}, examples.units)
+    assert texts.first(lectures[0]) == "what is <b>said</b> in 0, 0"
+    assert decoded(lectures[0].picture.read(), lectures[0].box).size == (40, 30)
+
+
+def test_a_recipe_weighs_lectures_and_trains_without_them(release: Path) -> None:
+    recipe = read_recipe("embedded")
+    sampler = Sampler(read_examples([release], "train", recipe.read_levels), recipe)
+    assert 0 < sampler.sizes(0)["video"] < sampler.sizes(0)["panel"]
+    assert {entry.unit.level for entry in sampler.batch(0)} == set(PAIR_LEVELS)
+    without = Sampler(read_examples([release], "train", ["figure", "panel", "region"]), recipe)
+    assert "video" not in without.sizes(0)
 
 
 def test_levels_and_confidence_choose(release: Path) -> None:
@@ -91,11 +113,11 @@ def test_a_tar_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_no_article_is_on_both_sides(release: Path) -> None:
     whole = read_examples([release], "train")
-    train, validation = split_by_article(whole)
-    assert train.articles().isdisjoint(validation.articles())
-    assert train.articles() | validation.articles() == whole.articles()
+    train, validation = split_by_source(whole)
+    assert train.sources().isdisjoint(validation.sources())
+    assert train.sources() | validation.sources() == whole.sources()
     with pytest.raises(ExamplesError, match="one article"):
-        split_by_article(whole.of({min(whole.articles())}))
+        split_by_source(whole.of({min(whole.sources())}))
 
 
 def unit(**texts: list[str]) -> Unit:

@@ -80,6 +80,7 @@ def test_a_panel_finds_others_with_text_licence_and_credit(index: Path, pairs_re
     assert told[0]["article_url"] in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "values"),
     [
@@ -98,6 +99,7 @@ def test_filters_are_those_of_a_release(index: Path, pairs_release: Path, option
     assert {row["panel_id"] for row in told} == expected
 
 
+@pytest.mark.slow
 def test_what_cannot_be_asked_is_one_error(index: Path, embedded: Path, pairs_release: Path, tmp_path: Path) -> None:
     name = load(pairs_release).panels[0].panel_id
     asked = (index, pairs_release)
@@ -120,6 +122,7 @@ def test_what_cannot_be_asked_is_one_error(index: Path, embedded: Path, pairs_re
         encode("index", embedded, pairs_release, index, "--exact")
 
 
+@pytest.mark.slow
 def test_another_release_is_refused(index: Path, embedded: Path, pairs_release: Path, tmp_path: Path) -> None:
     """Even one with the same panels and version: a byte is enough."""
     write_release(tmp_path / "same", articles=10)

@@ -50,7 +50,7 @@ def _swapped() -> tuple[EmbeddingTable, EmbeddingTable, list[Pair]]:
     order[5], order[6] = 6, 5
     images = table_of([f"p{row}" for row in range(40)], values)
     texts = table_of([f"t{row}" for row in range(40)], values[order])
-    return images, texts, [Pair(f"p{row}", f"t{row}", f"text {row}", row, f"p{row}") for row in range(40)]
+    return images, texts, [Pair(f"p{row}", f"t{row}", f"text {row}", str(row), f"p{row}") for row in range(40)]
 
 
 def test_exchanged_texts_are_told_and_no_others() -> None:
@@ -65,7 +65,11 @@ def test_exchanged_texts_are_told_and_no_others() -> None:
 
 def test_a_text_that_a_duplicate_has_is_no_far_one() -> None:
     images, texts, pairs = _swapped()
-    looks = [*pairs[:5], *(Pair(pair.image_id, pair.text_id, pair.text, 5, "same") for pair in pairs[5:7]), *pairs[7:]]
+    looks = [
+        *pairs[:5],
+        *(Pair(pair.image_id, pair.text_id, pair.text, "5", "same") for pair in pairs[5:7]),
+        *pairs[7:],
+    ]
     assert far_texts(images, texts, looks, 0.5) == []
 
 

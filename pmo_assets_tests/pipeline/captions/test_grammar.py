@@ -145,7 +145,7 @@ b | T2-weighted images of the orbit.
 Panel A shows the fundus. In panel B, the scan is shown. Both panels are of one eye.
 A | Panel A shows the fundus. Both panels are of one eye.
 B | In panel B, the scan is shown. Both panels are of one eye.
-? no identifier stands alone; identifier in running text
+? no identifier stands alone; identifier in running text; sentences after the last panel's first
 
 Fundus (A). OCT (B). The images in A and B are of the same eye.
 A | Fundus. The images in A and B are of the same eye.

@@ -752,6 +752,58 @@ A | Analysis of volatiles by weight.
 B | Analysis of volatiles by volume; only (E)-hex-2-enal was found.
 """
 
+NAMES_THAT_OPEN_OR_REFER = """
+Measuring the choroid. Figure 1A shows where the scans lie. The macular scan is 9 mm long. In Figure 1B, the choroid is outlined. Figure 1C is a scan around the disc.
+A | Measuring the choroid. Figure 1A shows where the scans lie. The macular scan is 9 mm long.
+B | Measuring the choroid. In Figure 1B, the choroid is outlined.
+C | Measuring the choroid. Figure 1C is a scan around the disc.
+
+Panel A – A montage of the right eye. Bone spicules are seen. Panel B – Higher magnification of the same eye.
+A | A montage of the right eye. Bone spicules are seen.
+B | Higher magnification of the same eye.
+
+Correlation of choroidal thickness with three factors. a, Thickness falls with refraction (p = 0.01).b, Thickness rises with axial length (p = 0.02).c, Thickness rises with age (p = 0.03).
+a | Correlation of choroidal thickness with three factors. Thickness falls with refraction (p = 0.01).
+b | Correlation of choroidal thickness with three factors. Thickness rises with axial length (p = 0.02).
+c | Correlation of choroidal thickness with three factors. Thickness rises with age (p = 0.03).
+
+Loss of axons. (a) Counts after two weeks. (b, c). Micrographs of a control and a treated nerve. The inset shows vacuoles. (d). Confocal images of the retina.
+a | Loss of axons. Counts after two weeks.
+b | Loss of axons. Micrographs of a control and a treated nerve. The inset shows vacuoles.
+c | Loss of axons. Micrographs of a control and a treated nerve. The inset shows vacuoles.
+d | Loss of axons. Confocal images of the retina.
+
+Sections of the retina. A, B, C: Nuclei; D, E, F – Ganglion cells; G, H, I – Astrocytes.
+A | Sections of the retina. Nuclei.
+B | Sections of the retina. Nuclei.
+C | Sections of the retina. Nuclei.
+D | Sections of the retina. Ganglion cells.
+E | Sections of the retina. Ganglion cells.
+F | Sections of the retina. Ganglion cells.
+G | Sections of the retina. Astrocytes.
+H | Sections of the retina. Astrocytes.
+I | Sections of the retina. Astrocytes.
+
+Vascular maps. (a) Intensity of the scan. The maps lie at depths of approximately (b) 60 μm, (c) 100 μm and (d) 150 μm.
+a | Vascular maps. Intensity of the scan.
+b | Vascular maps. The maps lie at depths of approximately 60 μm.
+c | Vascular maps. The maps lie at depths of approximately 100 μm.
+d | Vascular maps. The maps lie at depths of approximately 150 μm.
+
+Angiograms of 3 mm (a) and 6 mm (b). Fluorescein angiography (c) shows less detail than the angiograms (a, b).
+a | Angiograms of 3 mm.
+b | Angiograms of 6 mm.
+c | Fluorescein angiography shows less detail than the angiograms (a, b).
+
+The vessels lie in the superficial plexus (A), which supplies the nerve fibres, and the deep plexus (B), which supplies the inner nuclear layer.
+A | The vessels lie in the superficial plexus, which supplies the nerve fibres.
+B | The vessels lie in the deep plexus, which supplies the inner nuclear layer.
+
+Fundus before (A) and after (B) treatment. The detachment (A) was resolved by photodynamic therapy (B).
+A | Fundus before treatment. The detachment was resolved by photodynamic therapy.
+B | Fundus after treatment. The detachment was resolved by photodynamic therapy.
+"""
+
 SINGLE = """
 Section of a gland. Abbreviations: du, duct; lo, lower part of the gland; up, upper part of the gland.
 OCT of the anterior segment with cornea (C), lens (L), iris (I) and angle (A).
@@ -783,6 +835,7 @@ Box plots of mean IOP (mmHg) at (1) baseline and (2) month 6.
 Vessel density of the superficial (SCP) and deep (DCP) capillary plexus.
 Injection of 0.5 mg ranibizumab (Lucentis) or 2 mg aflibercept (Eylea) in the right or the left eye.
 T cells (T) and B cells (B) in the uvea.
+Scaffolds for the cornea. Materials: A, agar; B, collagen; C, gelatin.
 Arrows in the upper row mark drusen.
 OCT scan of the macula. The left side is nasal and the right side is temporal.
 Mean IOP. a: p < 0.05 vs. baseline; b: p < 0.01 vs. baseline.
@@ -794,7 +847,7 @@ BLOCKS = [
     for convention in (
         AFTER_THEIR_TEXT, SHARED_NOUNS, TIMES, WITHIN_THEIR_TEXT, BEFORE_THEIR_TEXT, NESTED_AND_CROSSED, RESPECTIVELY,
         PLACES, SHARED_SENTENCES, REFERENCES, IN_BRACKETS, LISTS_IN_LISTS, WITHOUT_BRACKETS, LETTERS_THAT_NAME_NO_PANEL, GRIDS,
-        ABOUT_THE_WHOLE_FIGURE, BESIDE_OTHER_LISTS,
+        ABOUT_THE_WHOLE_FIGURE, BESIDE_OTHER_LISTS, NAMES_THAT_OPEN_OR_REFER,
     )
     for block in convention.strip().split("\n\n")
 ]  # fmt: skip

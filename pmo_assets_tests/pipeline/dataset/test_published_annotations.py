@@ -95,6 +95,7 @@ def reviewed(purpose: str, *decided: str) -> dict[str, Any]:
     return {**FIGURE, "review": {"purpose": purpose, "decided": decided, "annotator": "Ann Otator", "at": "2026"}}
 
 
+@pytest.mark.slow
 def test_what_people_did_not_decide_is_not_there() -> None:
     entry = entries(reviewed("resolve", "subcaptions"))["PMC7_f1"]
     assert entry["annotation"] == ["caption"]
@@ -142,6 +143,7 @@ def test_a_figure_without_a_name_gets_that_of_the_figure_at_its_place() -> None:
     assert list(entries(nameless, known=known[:1])) == ["PMC7_annotated_1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_the_file_is_written_entry_by_entry_as_json_does_at_once(count: int) -> None:
     figures = [{**FIGURE, "image_cluster_id": f"f{number}", "panels": [PANEL] * number} for number in range(count)]

@@ -14,8 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.figures.page import page_content
-from pmo_assets.pipeline.figures.pointers import is_arrow
-from pmo_assets.pipeline.figures.vector_shapes import MAX_SHAPES, kind_of_path, ring_of_path, shapes_on_bitmaps
+from pmo_assets.pipeline.figures.pointers import brace_ends, is_arrow
+from pmo_assets.pipeline.figures.vector_shapes import (
+    MAX_BESIDE,
+    MAX_SHAPES,
+    kind_of_path,
+    ring_of_path,
+    shapes_on_bitmaps,
+)
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
 from pmo_assets_tests.pipeline.figures.whole import extraction_of
 
@@ -121,6 +127,55 @@ def test_only_what_lies_on_a_picture_is_kept_and_not_without_end() -> None:
     assert len(many) == MAX_SHAPES
     nothing = {"type": "s", "color": None, "items": path["items"]}
     assert shapes_on_bitmaps([nothing], boxes[:1], [(0, 0, 100, 100)]) == ()
+
+
+BRACE = [(4, 0), (2, 1), (2, 14), (0, 15), (2, 16), (2, 29), (4, 30)]
+"""Opens to the right; its point is the fourth corner."""
+
+
+@pytest.mark.parametrize("degrees", [0, 40, 90, 215])
+def test_braces_and_square_brackets_have_a_point_and_an_opening(degrees: float) -> None:
+    corners = turned(BRACE, degrees)
+    ends = brace_ends(corners)
+    assert ends is not None
+    assert ends[0] == pytest.approx(turned([(0, 15)], degrees)[0])
+    assert ends[1] == pytest.approx(turned([(4, 15)], degrees)[0])
+    assert kind_of_path(curves(corners), filled=False) == "brace"
+    assert kind_of_path(curves(corners), filled=True) == "patch"
+    square = turned([(4, 0), (0, 0), (0, 30), (4, 30)], degrees)
+    assert kind_of_path(lines(square), filled=False) == "brace"
+    assert kind_of_path(lines(turned([(30, 0), (0, 0), (0, 30), (30, 30)], degrees)), filled=False) == "curve", "a box"
+    assert kind_of_path(curves(corners[:3] + corners[4:]), filled=False) == "curve", "no point"
+    lame = [*corners[:5], *turned([(2, 20), (4, 21)], degrees)]
+    assert kind_of_path(curves(lame), filled=False) == "curve", "its halves differ"
+
+
+def test_what_one_pen_draws_in_one_path_is_several_shapes() -> None:
+    path = {"type": "s", "color": (0.0, 0.0, 0.0), "width": 1.0, "items": []}
+    apart = [*lines([(10, 10), (60, 12)]), *curves([(20 + 2 * x, 40 + y) for x, y in BRACE])]
+    boxes = np.asarray([[9.5, 9.5, 60.5, 70.5]])
+    found = shapes_on_bitmaps([{**path, "items": apart}], boxes, [(0, 0, 100, 100)])
+    assert [shape.kind for shape in found] == ["line", "brace"]
+    assert found[0].bbox == pytest.approx((9.5, 9.5, 60.5, 12.5))
+    crossing = [*lines([(10, 10), (20, 20)]), *lines([(20, 10), (10, 20)])]
+    assert [s.kind for s in shapes_on_bitmaps([{**path, "items": crossing}], boxes, [(0, 0, 100, 100)])] == ["star"]
+    dashes = [("l", (10 + 3 * k, 10), (11 + 3 * k, 10)) for k in range(16)]
+    (line,) = shapes_on_bitmaps([{**path, "items": dashes}], boxes, [(0, 0, 100, 100)])
+    assert (line.kind, line.tip, line.tail) == ("line", (56, 10), (10, 10))
+    bent = [("l", (10 + 3 * k, 10 + k % 2), (11 + 3 * k, 12)) for k in range(16)]
+    assert [s.kind for s in shapes_on_bitmaps([{**path, "items": bent}], boxes, [(0, 0, 100, 100)])] == ["curve"]
+
+
+def test_arrows_and_braces_beside_a_picture_are_kept_and_axes_are_not() -> None:
+    path = {"type": "s", "color": (0.0, 0.0, 0.0), "width": 1.0}
+    ticks = [{**path, "items": lines([(104, 5 * k), (108, 5 * k)])} for k in range(MAX_BESIDE + 1)]
+    boxes = np.asarray([[104, 0.5 * k, 108, 0.5 * k] for k in range(MAX_BESIDE + 1)], dtype=np.float64)
+    picture = [(0.0, 0.0, 100.0, 100.0)]
+    assert len(shapes_on_bitmaps(ticks[:3], boxes[:3], picture)) == 3
+    assert shapes_on_bitmaps(ticks, boxes, picture) == (), "a chart's"
+    curve = {**path, "items": curves([(104, 10), (120, 18), (130, 60)])}
+    assert shapes_on_bitmaps([curve], np.asarray([[104.0, 10, 130, 60]]), picture) == ()
+    assert shapes_on_bitmaps(ticks[:1], np.asarray([[200.0, 0, 204, 0]]), picture) == (), "far away"
 
 
 def test_shapes_over_a_figures_picture_are_kept_with_it() -> None:

@@ -6,15 +6,16 @@ The model is a real endpoint on loopback; what it says is made of what it is giv
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pmo_assets.models.chat import ChatEndpoint
+from pmo_assets.models.chat import ChatEndpoint, KeptAnswers
 from pmo_assets.pipeline.context.steps import find_article_entities
 from pmo_assets.pipeline.instructions import model_cues, model_questions, model_verdicts
 from pmo_assets.pipeline.instructions.checks import is_kept, verdicts
@@ -28,12 +29,14 @@ from pmo_assets.pipeline.prompting.prompts import load_prompt
 from pmo_assets.records.chat import ChatUnavailable
 from pmo_assets.records.instructions import ContextCue, Scene
 from pmo_assets.records.step_output import Row
+from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.instructions import cues_of_row, instruction_of_row, verdicts_of_row
 from pmo_assets.tables.schemas import checked, schema_of
 from pmo_assets_tests.models.chat_server import Handler, Server, chat_server, completion, given_in
 from pmo_assets_tests.pipeline.instructions.panels import cued, mention, panel
+from pmo_assets_tests.pipeline.instructions.test_judged import answer_on, judged
 from pmo_assets_tests.pipeline.instructions.test_questions import LEFT, RIGHT
-from pmo_assets_tests.pipeline.instructions.test_steps import FIGURES, MODALITIES, PANELS
+from pmo_assets_tests.pipeline.instructions.test_steps import FIGURES, MODALITIES, PANELS, inputs_of
 
 LEAST_HONEST = 0.98
 """Share of honest instructions of a model that are kept at least."""
@@ -245,7 +248,9 @@ def writer(model: Model, reasks: int = 1) -> Iterator[tuple[InstructionWriter, S
             yield InstructionWriter(endpoint, reasks=reasks, concurrency=2), server
 
 
-def chain(instruction_writer: InstructionWriter | None) -> tuple[dict[str, list[Row]], dict[str, Any], list[Any]]:
+def chain(
+    instruction_writer: InstructionWriter | None, annotations: Sequence[Row] = ()
+) -> tuple[dict[str, list[Row]], dict[str, Any], list[Any]]:
     """Run the group's stages on an article of two panels; return tables, counts and rejections."""
     tables: dict[str, list[Row]] = {
         "figures": FIGURES, "reviewed_panels": PANELS, "panel_summaries": [], "panel_modality": MODALITIES, "marks": [],
@@ -253,7 +258,7 @@ def chain(instruction_writer: InstructionWriter | None) -> tuple[dict[str, list[
     }  # fmt: skip
     counts, rejections = {}, []
     for stage in STAGES:
-        output = stage.step(**{name: tables[name] for name in stage.parameters})
+        output = stage.step(**inputs_of(stage, {**tables, "annotations": annotations}))
         if stage.afterwards is not None:
             output, counts[stage.name] = stage.afterwards(
                 rows=output.rows, tables=tables, instruction_writer=instruction_writer
@@ -294,6 +299,47 @@ def test_an_honest_model_is_believed_and_named() -> None:
     asked = [body["response_format"]["json_schema"]["name"] for _, body in server.requests]
     assert asked.count("WrittenInstructions") == 1, "nobody asks about a plot"
     assert asked.count("ModelVerdict") == len(tables["instructions"])
+
+
+def test_a_chain_that_was_ended_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
+    answered: list[str] = []
+
+    def told(handler: Handler, body: Json) -> None:
+        answered.append(json.dumps(body, sort_keys=True))
+        Model(copies, honest_questions, keeps)(handler, body)
+
+    def ends(handler: Handler, body: Json) -> None:
+        handler.reply(401, b"{}")
+
+    with chat_server(otherwise=told) as server:
+        server.script += [told, told, told, told, ends]
+        with closing(ChatEndpoint(server.base_url, "scripted", retries=0)) as endpoint:
+            own = InstructionWriter(KeptAnswers(endpoint, DataRoot(str(tmp_path))), concurrency=1)
+            with pytest.raises(ChatUnavailable):
+                chain(own)
+            before, begun = set(answered[:4]), len(answered)  # a fifth may have been on its way, and is lost
+            assert begun in (4, 5), "it ended within the verdicts"
+            tables, counts, _ = chain(own)
+            later = answered[begun:]
+            assert len(later) == len(set(later)) > 0
+            assert not before & set(later), "what was answered is not asked again"
+            assert sum(item.usage.cache_hits for item in counts.values()) >= 4
+            every = len(answered)
+            again, _, _ = chain(own)
+            assert len(answered) == every
+    assert again == tables
+
+
+def test_what_a_person_judged_no_model_is_asked_about() -> None:
+    tables, _, _ = chain(None)
+    first, second = tables["instructions"][:2]
+    annotations = [judged(answer_on(first, "right"), answer_on(second, "wrong"))]
+    with writer(Model(copies, lambda given: {"questions": [], "conversation": []}, keeps)) as (own, server):
+        again, _, _ = chain(own, annotations)
+    asked = [body["response_format"]["json_schema"]["name"] for _, body in server.requests]
+    criteria = {(row["panel_id"], row["number"]): verdicts_of_row(row)[-1].criterion for row in again["verdicts"]}
+    assert [criteria[item["panel_id"], item["number"]] for item in (first, second)] == ["audit", "audit"]
+    assert asked.count("ModelVerdict") == len(again["instructions"]) - 2
 
 
 @pytest.mark.parametrize("name", LIES)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import pytest
+
+from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.context.steps import find_article_entities
 from pmo_assets.pipeline.instructions.stages import STAGES
 from pmo_assets.records.geometry import UNIT_BOX
+from pmo_assets.records.memory_stores import MemoryPixels
 from pmo_assets.records.panels import Panel
+from pmo_assets.records.stages import Stage
 from pmo_assets.records.step_output import Row
+from pmo_assets.records.stores import Picture
 from pmo_assets.tables.instructions import (
     cues_of_row,
     instruction_of_row,
@@ -19,7 +27,12 @@ from pmo_assets.tables.rows import row_of
 from pmo_assets.tables.schemas import checked, schema_of
 
 KEY: Row = {"article_id": 7, "image_cluster_id": "g1"}
-FIGURES: list[Row] = [{**KEY, "pdf_figure_id": "p0-1", "width": 300, "height": 200}]
+FIGURES: list[Row] = [
+    {
+        **KEY, "pdf_figure_id": "p0-1", "width": 300, "height": 200, "ordinal": 0, "label": "Figure 1", "caption": "",
+        "matched": True, "locations": [{"page": 0, "bbox": [0.0, 0.0, 300.0, 200.0]}], "caption_locations": [],
+    }
+]  # fmt: skip
 PANELS: list[Row] = [
     {**KEY, **row_of(Panel(number, (), UNIT_BOX, UNIT_BOX, 1.0, "AB"[number], words, confidence=0.9))}
     for number, words in enumerate(
@@ -35,6 +48,19 @@ MODALITIES: list[Row] = [
 ]  # fmt: skip
 
 
+PIXELS = np.full((200, 300, 3), 255, np.uint8)
+PIXELS[10:190, 10:140] = 90
+PIXELS[10:190, 160:290] = (80, 40, 200)
+
+
+def inputs_of(stage: Stage, tables: Mapping[str, Any], pixels: np.ndarray = PIXELS) -> dict[str, Any]:
+    """Return what a step gets: rows of the article's tables, its number, its pictures, and what people said, if any."""
+    pictures = MemoryPixels()
+    pictures.write(7, [Picture("p0-1", 300, 200, png_bytes(pixels))])
+    given = {"article_id": 7, "annotations": [], "figure_pixels": pictures, **tables}
+    return {name: given[name] for name in stage.parameters}
+
+
 def tables_of(**other: list[Row]) -> dict[str, list[Row]]:
     """Return the tables of an article with two panels, the group's among them; `other` replaces what they read."""
     tables: dict[str, list[Row]] = {
@@ -44,7 +70,7 @@ def tables_of(**other: list[Row]) -> dict[str, list[Row]]:
     tables["panel_entities"] = find_article_entities(FIGURES, PANELS, []).rows
     tables |= other
     for stage in STAGES:
-        output = stage.step(**{name: tables[name] for name in stage.parameters})
+        output = stage.step(**inputs_of(stage, tables))
         assert output.rejections == []
         tables[stage.name] = checked(schema_of(stage.name), output.rows).to_dicts()
     return tables
@@ -79,7 +105,7 @@ def test_a_lie_in_the_table_is_discarded_with_its_reason() -> None:
     tables = tables_of()
     rows = [row for row in tables["instructions"] if row["asked"] == "drusen" and row["kind"] == "yes_no"]
     lie = {**rows[0], "messages": [rows[0]["messages"][0], {"role": "assistant", "content": "Yes."}]}
-    verdicts = STAGES[-1].step(**{**{name: tables[name] for name in STAGES[-1].parameters}, "instructions": [lie]}).rows
+    verdicts = STAGES[-1].step(**inputs_of(STAGES[-1], {**tables, "instructions": [lie]})).rows
     assert [row["is_kept"] for row in verdicts] == [False]
     last = verdicts[0]["verdicts"][-1]
     assert (last["who"], last["criterion"], last["reason"]) == ("checks", "claim", "the evidence says the contrary")
@@ -91,6 +117,26 @@ def test_what_was_rejected_before_takes_only_its_own_evidence_away() -> None:
     assert len(without["cues"]) == 2
     without = tables_of(panel_entities=[])
     assert {row["topic"] for row in without["instructions"]} <= {"imaging"}
+
+
+@pytest.mark.parametrize(
+    ("words", "modality", "asked_for"),
+    [
+        ("PET scan shows a hemorrhage in the macula.", "CT or MR", False),
+        ("Digital subtraction angiography shows a hemorrhage in the macula.", "radiograph", False),
+        ("Coronary angiogram shows a hemorrhage in the macula.", "radiograph", False),
+        ("Chest radiograph shows a hemorrhage in the macula.", "radiograph", True),
+        ("CT angiography shows a hemorrhage in the macula.", "CT or MR", True),
+    ],
+)
+def test_a_technique_without_a_name_is_not_called_by_another_ones(words: str, modality: str, asked_for: bool) -> None:
+    panels = [{**PANELS[0], "subcaption": words}]
+    seen = [{**MODALITIES[0], "modality": modality, "pixel_modality": modality, "word_modality": modality}]
+    tables = tables_of(
+        reviewed_panels=panels, panel_modality=seen, panel_entities=find_article_entities(FIGURES, panels, []).rows
+    )
+    assert ("imaging" in {row["topic"] for row in tables["instructions"]}) is asked_for
+    assert "finding" in {row["topic"] for row in tables["instructions"]}, "what is seen is asked about all the same"
 
 
 def test_the_same_rows_give_the_same_questions() -> None:

@@ -93,6 +93,11 @@ def test_labels_tell_marks_apart() -> None:
     assert _links("Lens (**).", _mark("asterisk", label="*"), _mark("asterisk", label="∗∗")) == [((1,), None)]
 
 
+def test_a_sign_means_the_arrow_that_bears_it() -> None:
+    one, two = _mark("arrow", label="*"), _mark("arrow", label="**")
+    assert _links("∗IV line site. ∗∗ID bracelet site.", one, two) == [((0,), None), ((1,), None)]
+
+
 def test_a_label_that_was_not_read_leaves_the_link_undecided() -> None:
     ((marks, reason),) = _links("Drusen (arrow 1).", _mark("arrow"), _mark("arrow", label="2"))
     assert marks == (0,)

@@ -108,8 +108,54 @@ def test_scale_bars_frames_and_plots_are_none() -> None:
     assert image_marks(view(*bars, texts=(length,)), UNIT_BOX) == ()
     assert image_marks(view(shape("rectangle", (0, 0, 1, 1))), UNIT_BOX) == ()
     arrow = shape("arrow", (0.4, 0.4, 0.5, 0.6), (0.5, 0.4), (0.4, 0.6))
-    plot = replace(view(arrow), pixels=np.full((TALL, WIDE, 3), 255, np.uint8))
-    assert image_marks(plot, UNIT_BOX) == ()
+    drawing = [shape("patch", (0.1 * k, 0.2, 0.1 * k + 0.05, 0.9), filled=True) for k in range(9)]
+    paper = np.full((TALL, WIDE, 3), 255, np.uint8)
+    assert image_marks(replace(view(arrow, *drawing), pixels=paper), UNIT_BOX) == ()
+
+
+def test_on_a_picture_of_paper_shapes_are_marks_where_they_stand_alone() -> None:
+    """Scans of activity are mostly white; a chart has axes and their numbers."""
+    paper = np.full((TALL, WIDE, 3), 255, np.uint8)
+    arrow = shape("arrow", (0.4, 0.4, 0.5, 0.6), (0.5, 0.4), (0.4, 0.6))
+    assert [mark.kind for mark in image_marks(replace(view(arrow), pixels=paper), UNIT_BOX)] == ["arrow"]
+    numbers = tuple(EmbeddedText(str(k), (0.1, 0.1 * k, 0.13, 0.1 * k + 0.04), 8.0, False) for k in range(9))
+    assert image_marks(replace(view(arrow, texts=numbers), pixels=paper), UNIT_BOX) == ()
+
+
+def test_an_arrow_beside_a_picture_is_one_mark_of_it_with_its_label() -> None:
+    inside = (0.4, 0.1, 0.9, 0.9)
+    figure = replace(view(), bitmaps=(EmbeddedBitmap(inside, 400, 300),))
+    name = EmbeddedText("B", (0.25, 0.48, 0.27, 0.52), 8.0, False)
+    shaft, tip = line((0.29, 0.5), (0.39, 0.5)), shape("head", (0.37, 0.48, 0.401, 0.52), filled=True)
+    (mark,) = image_marks(replace(figure, shapes=(shaft, tip), texts=(name,)), inside)
+    assert (mark.kind, mark.label) == ("arrow", "B")
+    assert mark.tip == pytest.approx((0.401, 0.5), abs=1e-3)
+
+
+def test_a_star_at_an_arrows_tail_is_its_label() -> None:
+    arrow = shape("arrow", (0.45, 0.4, 0.5, 0.6), (0.475, 0.4), (0.475, 0.6))
+    for sign in ("*", "**"):
+        star = EmbeddedText(sign, (0.46, 0.61, 0.49, 0.66), 12.0, False)
+        (mark,) = image_marks(view(arrow, texts=(star,)), UNIT_BOX)
+        assert (mark.kind, mark.label) == ("arrow", sign)
+    at_tip = EmbeddedText("*", (0.46, 0.33, 0.49, 0.38), 12.0, False)
+    assert [m.label for m in image_marks(view(arrow, texts=(at_tip,)), UNIT_BOX) if m.kind == "arrow"] == [None]
+
+
+def test_a_filled_mark_with_a_rim_has_the_colour_of_its_filling() -> None:
+    box = (0.4, 0.4, 0.5, 0.6)
+    filling = shape("arrow", box, (0.5, 0.4), (0.4, 0.6), "#000000", filled=True)
+    rim = shape("arrow", (0.398, 0.398, 0.502, 0.602), (0.5, 0.4), (0.4, 0.6), "#ffffff")
+    for shapes in ((filling, rim), (rim, filling)):
+        (mark,) = image_marks(view(*shapes), UNIT_BOX)
+        assert mark.colour == "black"
+
+
+def test_a_shaft_that_is_hardly_longer_than_its_head_is_one_arrow_with_it() -> None:
+    tip = shape("head", (0.48, 0.46, 0.52, 0.54), filled=True)
+    (mark,) = image_marks(view(line((0.47, 0.5), (0.51, 0.5)), tip), UNIT_BOX)
+    assert mark.kind == "arrow"
+    assert mark.direction == pytest.approx(0.0, abs=1.0)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +230,7 @@ def test_marks_in_pixels_lie_in_the_figure_and_have_the_colour_of_their_ink() ->
 
 
 def test_scores_are_calibrated_and_held_against_the_threshold() -> None:
-    strict = Calibration(1.0, 0.0, -2.0, 0.6)
+    strict = Calibration(1.0, 0.0, 0.0, -2.0, 0.6)
     assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), strict) == ()
     (mark,) = image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), replace(strict, threshold=0.5))
     assert mark.probability == pytest.approx(1 / (1 + math.exp(2) / 9))
@@ -192,18 +238,26 @@ def test_scores_are_calibrated_and_held_against_the_threshold() -> None:
 
 
 def test_pixels_are_held_against_the_status_of_their_image() -> None:
-    calibration = Calibration(1.0, 0.5, -2.0, 0.6)
+    calibration = Calibration(1.0, 0.5, 0.0, -2.0, 0.6)
     (mark,) = image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), calibration, 0.95)
     assert mark.probability == pytest.approx(1 / (1 + math.exp(2) / 9 / 19**0.5))
     assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), calibration, 0.5) == ()
-    certain = Calibration(1.0, 0.0, 9.0, 0.5)
+    certain = Calibration(1.0, 0.0, 0.0, 9.0, 0.5)
     assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), certain, 0.5) != ()
     assert image_marks(FigureView(picture()), UNIT_BOX, seeing(ARROW), certain, 0.4) == (), "likelier not marked"
 
 
+def test_what_the_reader_takes_for_no_mark_is_believed_less() -> None:
+    calibration = Calibration(1.0, 0.0, 1.0, -2.0, 0.5)
+    sure, doubtful = replace(ARROW, none=0.1), replace(ARROW, none=0.8)
+    (mark,) = image_marks(FigureView(picture()), UNIT_BOX, seeing(sure), calibration)
+    assert mark.probability == pytest.approx(1 / (1 + math.exp(2) / 9 / 9))
+    assert image_marks(FigureView(picture()), UNIT_BOX, seeing(doubtful), calibration) == ()
+
+
 def test_specks_in_pixels_are_no_marks() -> None:
     """Nuclei, letters of a viewer, flow in colour: authors want their marks to be seen."""
-    certain = Calibration(1.0, 0.0, 9.0, 0.5)
+    certain = Calibration(1.0, 0.0, 0.0, 9.0, 0.5)
     speck = replace(ARROW, box=(0.4, 0.4, 0.439, 0.47), tip=(0.43, 0.4))  # 15.6 and 14 of 400 pixels
     assert image_marks(FigureView(picture()), UNIT_BOX, seeing(speck), certain) == ()
     tall = replace(speck, box=(0.4, 0.4, 0.43, 0.485))  # 17 of 400

@@ -8,6 +8,7 @@ import pytest
 
 from pmo_assets.pipeline.regions.marks import image_marks
 from pmo_assets.pipeline.regions.marks_network import (
+    LEAST_NONE,
     MARGIN,
     MULTIPLE,
     SIDE,
@@ -101,6 +102,22 @@ def test_what_the_reader_says_becomes_a_mark_in_the_picture() -> None:
     assert mark_of_answers(found, np.roll(shares, 2), pointing(7, 0, 0.9), pixels).kind == "box"
 
 
+def test_a_thin_mark_without_a_head_is_a_line_unless_the_reader_is_sure() -> None:
+    pixels = np.full((100, 200, 3), 50, np.uint8)
+    cv2.line(pixels, (60, 40), (139, 59), (255, 255, 0), 3, cv2.LINE_AA)
+    found = FoundBox((0.295, 0.38, 0.705, 0.61), 0.8)
+    shares = np.zeros(8, np.float32)
+    shares[[0, 5]] = 0.3, 0.6
+    assert mark_of_answers(found, shares, pointing(7, 0, 0.9), pixels).kind == "line"
+    shares[[0, 5]] = 0.6, 0.3
+    assert mark_of_answers(found, shares, pointing(7, 0, 0.9), pixels).kind == "arrow"
+    cv2.fillPoly(pixels, [np.asarray([(140, 59), (124, 64), (127, 48)])], (255, 255, 0))
+    shares[[0, 5]] = 0.3, 0.6
+    arrow = mark_of_answers(found, shares, pointing(7, 0, 0.9), pixels)
+    assert arrow.kind == "arrow"
+    assert arrow.tip == pytest.approx((0.7, 0.59), abs=0.02), "the reader took the tail for the tip"
+
+
 @pytest.mark.parametrize("shape", [(700, 300), (20, 30), (1, 900), (416, 416)])
 def test_pictures_of_every_size_fit_the_input(shape: tuple[int, int]) -> None:
     frame, (wide, tall) = marks_input(np.full((*shape, 3), 200, np.uint8))
@@ -114,15 +131,18 @@ def test_a_calibrated_probability_rises_with_the_score() -> None:
     values = [shipped.probability(score) for score in (0.0, 0.1, 0.5, 0.9, 1.0)]
     assert values == sorted(values)
     assert 0 <= values[0] < values[-1] <= 1
-    assert Calibration(1.0, 0.0, 0.0, 0.5).probability(0.3) == pytest.approx(0.3)
+    assert Calibration(1.0, 0.0, 0.0, 0.0, 0.5).probability(0.3) == pytest.approx(0.3)
     for marked in (0.0, 0.02, 0.5, 1.0):
-        assert shipped.probability(shipped.least_score(marked), marked) == pytest.approx(shipped.threshold)
+        least = shipped.least_score(marked)
+        assert shipped.probability(least, marked, LEAST_NONE) == pytest.approx(shipped.threshold)
+        assert shipped.probability(least, marked, 0.0) == pytest.approx(shipped.threshold)
+        assert shipped.probability(least, marked, 0.9) < shipped.threshold
 
 
 def test_pixels_are_believed_sooner_on_images_that_are_marked() -> None:
     shipped = shipped_calibration()
     assert shipped.least_score(0.95) < shipped.least_score(0.5) < shipped.least_score(0.05)
-    assert Calibration(1.0, 0.5, 0.0, 0.5).probability(0.2, 0.8) == pytest.approx(1 / 3)  # odds 1/4 · 4 ** 0.5
+    assert Calibration(1.0, 0.5, 0.0, 0.0, 0.5).probability(0.2, 0.8) == pytest.approx(1 / 3)  # odds 1/4 · 4 ** 0.5
 
 
 def test_boxes_below_the_score_that_counts_are_not_read() -> None:

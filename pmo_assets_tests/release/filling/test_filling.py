@@ -308,6 +308,7 @@ def test_from_pmc(world: World, tmp_path: Path) -> None:
     assert (tmp_path / "filled.parquet").read_bytes() == (world.whole / "pubmed_ophtha.parquet").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("split", "known"), [("train", None), ("test", False)])
 def test_a_release_without_pictures_of_figures_gets_none(
     world: World, tmp_path: Path, split: str, known: bool | None
@@ -365,6 +366,7 @@ def test_a_partly_filled_file_can_be_filled_further(world: World, tmp_path: Path
     assert place.read_bytes() == (world.whole / "pubmed_ophtha.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_values_are_verified_one_by_one(world: World, tmp_path: Path) -> None:
     """A release that withholds something else: the row is not filled with what is not it."""
     listed = pl.read_parquet(world.listed)

@@ -33,6 +33,7 @@ def words(card: str) -> str:
 # the head
 
 
+@pytest.mark.slow
 def test_the_hubs_own_package_reads_the_head_and_changes_nothing(facts: ReleaseFacts) -> None:
     hub = pytest.importorskip("huggingface_hub")
     card = hub.DatasetCard(dataset_card(facts))
@@ -255,6 +256,7 @@ def test_every_example_is_run(facts: ReleaseFacts) -> None:
     assert all(package in code for code, (package, _) in zip(found, EXAMPLES, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("offline_datasets")
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
 def test_the_examples_run_beside_a_copy_of_the_folder(

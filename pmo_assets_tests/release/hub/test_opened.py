@@ -42,6 +42,7 @@ def same_picture(shown: Image.Image, stored: Mapping[str, Any]) -> bool:
     return shown.convert("RGB").tobytes() == Image.open(io.BytesIO(stored["bytes"])).convert("RGB").tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("offline_datasets")
 @pytest.mark.parametrize("streaming", [False, True])
 @pytest.mark.parametrize("config", CONFIGS)

@@ -171,6 +171,7 @@ def test_an_older_version_does_not_come_back(own_folder: Path, release: CheckedF
 # faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "part", "fault"),
     [

@@ -129,7 +129,7 @@ def test_what_breaks_off_leaves_nothing(hub_folder: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"config": "articles"}, "no pictures in articles: panels, figures or pairs"),
+        ({"config": "articles"}, "no pictures in articles: panels, figures, videos or pairs"),
         ({"splits": ["train", "dev"]}, "has no split dev: it has test, train, validation"),
     ],
 )

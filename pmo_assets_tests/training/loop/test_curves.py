@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from pmo_assets.training.loop.curves import add_to_curves, curves_png, forget_after, read_curves
@@ -39,6 +40,7 @@ def test_records_after_the_last_checkpoint_are_made_again(tmp_path: Path) -> Non
     assert [row["step"] for row in read_curves(path)] == [10, 20, 30]
 
 
+@pytest.mark.slow
 def test_a_picture_shows_the_curves(tmp_path: Path) -> None:
     write(tmp_path / "curves.csv", [10, 20, 30, 40])
     drawn = curves_png(tmp_path / "curves.csv", ("mAP", "annotated_mAP"))

@@ -18,7 +18,7 @@ from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.viewing.gallery import GalleryFilter
 from pmo_assets.viewing.markup import plain_text
 from pmo_assets_tests.viewing.gallery_figures import context as told_of
-from pmo_assets_tests.viewing.gallery_figures import entity, figure, gallery_folder, mention, panel
+from pmo_assets_tests.viewing.gallery_figures import entity, figure, gallery_folder, instruction, mention, panel
 from pmo_assets_tests.viewing.marked_panels import MARKED, TEXT, phrase
 
 pytestmark = pytest.mark.slow  # a browser starts
@@ -350,6 +350,34 @@ def test_marks_and_regions_are_shown_when_asked_for_and_light_each_other(opened:
     assert switch.get_attribute("aria-pressed") == "true", "the browser remembers it"
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="marks and regions (none)").wait_for()
+
+
+def test_instructions_open_with_their_evidence_and_show_their_box_when_looked_at(
+    opened: Opened, tmp_path: Path
+) -> None:
+    asked = (
+        instruction("Is it an OCT?", "Yes.", "modality: OCT"),
+        instruction("What is marked?", HOSTILE, "mark: arrow", words="drusen", text=f"{OWNED} drusen.",
+                    boxes=((0.1, 0.2, 0.3, 0.6),)),
+    )  # fmt: skip
+    shown = figure(panel("A", instructions=asked), panel("B"), cluster="m")
+    page = opened("#figure=PMC4736323/m", address=gallery_folder(tmp_path, [shown]).as_uri())
+    page.wait_for_selector("#viewer .panels")
+    assert page.locator(".asked").count() == 1
+    page.get_by_text("2 instructions").click()
+    page.locator(".instructions li").nth(1).wait_for()
+    assert page.locator(".instructions mark").all_inner_texts() == ["drusen"]
+    first = " ".join(page.locator(".instructions li").first.inner_text().split())
+    assert first == "Q Is it an OCT? A Yes. What modality: OCT"
+    box = page.locator(".answers rect.line")
+    assert [box.get_attribute(name) for name in ("x", "y", "width", "height")] == ["10%", "20%", "20%", "40%"]
+    visible = "part => getComputedStyle(part).visibility"
+    assert box.evaluate(visible) == "hidden"
+    page.locator(".instructions li").nth(1).focus()
+    assert box.evaluate(visible) == "visible"
+    page.locator(".instructions li").first.hover()
+    assert box.evaluate(visible) == "hidden"
+    assert page.title() != "owned"
 
 
 def test_names_on_a_wide_low_figure_lie_beside_it(browser: Browser, tmp_path: Path) -> None:

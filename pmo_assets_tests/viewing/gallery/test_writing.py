@@ -271,6 +271,7 @@ def test_a_gallery_of_nothing_is_a_page() -> None:
     assert registered(files["data/catalogue.js"])["counts"] == {"articles": 0, "figures": 0, "panels": 0}
 
 
+@pytest.mark.slow
 def test_figures_are_taken_one_by_one_and_not_kept() -> None:
     image = png_bytes(300, 200)
     count = 400

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -13,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.encoders.evaluation.datasets.deepeyenet import read_deepeyenet
-from pmo_assets.encoders.evaluation.datasets.examples import DataSet
-from pmo_assets.encoders.evaluation.datasets.folders import read_captioned_folder, read_class_folders
+from pmo_assets.encoders.evaluation.datasets.examples import DataMissing, DataSet, picture_below
+from pmo_assets.encoders.evaluation.datasets.folders import picture_files, read_captioned_folder, read_class_folders
 from pmo_assets.encoders.evaluation.datasets.medmnist import read_medmnist
 from pmo_assets.encoders.evaluation.datasets.mimic_cxr import read_mimic_cxr
 from pmo_assets.encoders.evaluation.datasets.quilt import read_quilt
@@ -48,6 +49,55 @@ def read_data_set(name: str, root: Path, split: str = "test", size: int = 28) ->
     if name not in READERS:
         raise EmbeddingsError(f"there is no data set {name!r}: {', '.join(READERS)}")
     return READERS[name](root, split, size)
+
+
+@dataclass(frozen=True)
+class RowsToEmbed:
+    """Pictures and texts that an encoder is to embed, in their order; where there are both, row i of both is a pair."""
+
+    pictures: tuple[Path, ...] = ()
+    texts: tuple[str, ...] = ()
+
+
+def rows_to_embed(place: Path) -> RowsToEmbed:
+    """Return what a place holds to be embedded.
+
+    Args:
+        place: a folder of pictures, in order of their names; `rows.jsonl` of `write_examples`; else a text file with a
+            text in each line (empty lines are texts, too: rows keep their numbers).
+
+    Raises:
+        DataMissing: if it is not there, or holds nothing.
+        EmbeddingsError: if it cannot be read.
+    """
+    if place.is_dir():
+        return RowsToEmbed(tuple(picture_files(place)))
+    if not place.is_file():
+        raise DataMissing(f"there is no folder and no file {place}")
+    try:
+        lines = place.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise EmbeddingsError(f"{place} is no text in UTF-8: {error}") from error
+    if not lines:
+        raise DataMissing(f"{place} is empty")
+    if place.suffix != ".jsonl":
+        return RowsToEmbed(texts=tuple(lines))
+    try:
+        rows = [json.loads(line) for line in lines]
+        pictures = tuple(_listed(place.parent, row["picture"]) for row in rows)
+        texts = tuple(str(row["text"]) for row in rows if row["text"] is not None)
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise EmbeddingsError(f"{place} is no rows.jsonl of `pmo encode examples`: {error!r}") from error
+    if texts and len(texts) != len(pictures):
+        raise EmbeddingsError(f"{place}: some rows have a text and others have none")
+    return RowsToEmbed(pictures, texts)
+
+
+def _listed(folder: Path, name: str) -> Path:
+    found = picture_below(folder, name)
+    if found is None:
+        raise EmbeddingsError(f"{name} is not below {folder}")
+    return found
 
 
 def write_examples(data: DataSet, out: Path) -> int:

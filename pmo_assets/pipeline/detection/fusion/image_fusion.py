@@ -9,7 +9,8 @@ proposals, the same where they overlap by half. Of boxes inside each other eithe
 * a box that only structure has gets a lower score, unless the PDF has a bitmap of its own there;
 * a box that only the network sees is moved to the bitmap that the PDF has there, or to the picture's nearest edges.
 
-Places that are then missing from a regular grid are added (`image_grids`). `source` of every box says its origin.
+Places that are then missing from a regular grid are added (`image_grids`), and parts of drawings left
+out (`drawings`). `source` of every box says its origin.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.fusion.drawings import without_drawn_parts
 from pmo_assets.pipeline.detection.fusion.image_choice import Proposal, chosen_proposals
 from pmo_assets.pipeline.detection.fusion.image_grids import image_grids, missing_images
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, type_shares
@@ -109,6 +111,7 @@ def fused_images(
     options: ImageFusionOptions | None = None,
     *,
     weights: Mapping[str, float] | None = None,
+    panels: Sequence[PanelDetection] = (),
 ) -> list[ImageDetection]:
     """Return the images of a figure from the structural ones and the network's; see the module's text.
 
@@ -118,6 +121,7 @@ def fused_images(
         boxes: the network's boxes.
         options: None for the usual ones.
         weights: of the choice between wholes and parts; None for the package's.
+        panels: in each of which is decided whether it is a drawing; none count as one.
     """
     options = options or ImageFusionOptions()
 
@@ -135,7 +139,7 @@ def fused_images(
         elif seen is not None:
             image = _placed(seen, pictures, options)
             result += [replace(image, score=image.score * math.sqrt(trust))] if image.score >= options.least else []
-    return _finished(canvas, result)
+    return without_drawn_parts(canvas, panels, _finished(canvas, result))
 
 
 def _weighed(image: ImageDetection, seen: Seen | None, trust: float, options: ImageFusionOptions) -> ImageDetection:
@@ -203,4 +207,7 @@ class EnsembleImageDetector:
         """Return the images per figure."""
         structural = self.structure(views, panels)
         seen = self.network(views)
-        return [fused_images(v, s, n, self.options) for v, s, n in zip(views, structural, seen, strict=True)]
+        return [
+            fused_images(v, s, n, self.options, panels=p)
+            for v, s, n, p in zip(views, structural, seen, panels, strict=True)
+        ]

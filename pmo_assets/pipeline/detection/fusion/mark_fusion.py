@@ -72,15 +72,15 @@ def pixel_terms(evidence: MarkEvidence) -> dict[str, float]:
     """Return the terms that do not depend on words; "constant" is 1."""
     first = log_odds(evidence.first)
     second = first if evidence.second is None else log_odds(evidence.second)
-    # Vectors over a picture that is mostly paper are its drawing.
-    drawn = "none" if evidence.plot else evidence.drawn
+    # Vectors over a picture that is mostly paper are its drawing, unless they stand alone.
+    drawn = "none" if evidence.plot and evidence.drawn != "lone mark" else evidence.drawn
     return {
         "constant": 1.0,
         "first": first,
         "second": second,
         "larger": max(first, second),
         "plot": float(evidence.plot),
-        "drawn mark": float(drawn == "mark"),
+        "drawn mark": float(drawn in ("mark", "lone mark")),
         "drawn line": float(drawn == "line"),
     }
 

@@ -15,12 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.image_types.measures import image_type_weights, measured_scores
-from pmo_assets.pipeline.detection.image_types.words import LABEL_ODDS, labelled_type, word_odds
+from pmo_assets.pipeline.detection.image_types.words import (
+    LABEL_ODDS,
+    labelled_type,
+    speaks_of_no_eye,
+    word_odds,
+)
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.modalities import MODALITIES, TYPE_MATRIX, TYPE_OF_MODALITY, Modality
 
 LEAST_LEAD = 0.1
 """Below this difference between the best two scores the type is not decided (None)."""
+
+TEXTURES: frozenset[Modality] = frozenset({"adaptive optics", "en-face OCT"})
+"""Modalities that even textures resemble: hatching, muscle in ultrasound. Nothing in pixels tells these apart."""
 
 LEAST_PIXELS = 12
 """A picture narrower or lower than this shows nothing that could be classified."""
@@ -139,6 +147,8 @@ def classify_image_type(
         second = IMAGE_TYPES[int(order[1])]
         return TypeDecision(None, scores[best], scores, f"{best} and {second} are too close; {reason}")
     modality, share = _likeliest_modality(modality_shares, best)
+    if modality in TEXTURES and speaks_of_no_eye(words):
+        return TypeDecision(None, scores[best], scores, f"a texture like {modality}, and no word of the eye; {reason}")
     return TypeDecision(best, scores[best], scores, reason, modality, round(share * scores[best], 6))
 
 

@@ -55,6 +55,12 @@ EYE = re.compile(
 )
 """Words without which a caption hardly belongs to a picture of the retina."""
 
+CELLS = re.compile(r"(?i:\bcones?\b|\brods?\b|photoreceptor|mosaic|capillar|plexus|\bslab)|\bRPE\b|\bAOSLO\b")
+"""What en-face pictures of the retina show where nothing says that it is one."""
+
+LEAST_WORDS = 6
+"""Words of a caption that would say what it is about."""
+
 NO_EYE_ODDS = 4.0
 """Odds for Other when there is a caption and it has neither a retinal modality nor any word of the eye."""
 
@@ -98,6 +104,13 @@ def word_odds(words: str) -> tuple[NDArray[np.float64], list[str]]:
     if len(words.split()) >= 10 and not EYE.search(words) and odds.max() == odds[other]:
         odds[other] = max(odds[other], NO_EYE_ODDS)
     return odds, seen
+
+
+def speaks_of_no_eye(words: str) -> bool:
+    """Say whether a caption of some length has no word of the eye, its cells or their examinations."""
+    if len(words.split()) < LEAST_WORDS or EYE.search(words) or CELLS.search(words):
+        return False
+    return not any(re.search(pattern, words) for pattern, image_type, _ in WORDS if image_type != "Other")
 
 
 def labelled_type(labels: Sequence[str]) -> ImageType | None:

@@ -175,6 +175,8 @@ class StructureMarkClassifier:
         """Return (marked, score) per crop."""
         shapes = drawn or ("none",) * len(crops)
         return [
-            (True, BOTH_SCORE) if shape == "mark" and not is_plot(crop) else classify_mark(crop, text)
+            (True, BOTH_SCORE)
+            if shape == "lone mark" or (shape == "mark" and not is_plot(crop))
+            else classify_mark(crop, text)
             for crop, text, shape in zip(crops, words, shapes, strict=True)
         ]

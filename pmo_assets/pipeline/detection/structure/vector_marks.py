@@ -1,4 +1,4 @@
-"""Marks among the vector shapes that a PDF draws over a picture: exact evidence, where the pixels are not asked.
+"""Marks among the vector shapes that a PDF draws over a picture, or beside it: exact evidence, no pixels asked.
 
 The choice follows the annotation guide: arrows, arrowheads, boxes, circles, outlines and leader lines are marks; the
 picture's own frame, scale bars, tick marks, patches under text and letters' outlines are none.
@@ -15,6 +15,7 @@ from typing import Final, Literal
 import numpy as np
 
 from pmo_assets.pipeline.detection.protocols import VectorEvidence
+from pmo_assets.pipeline.detection.structure.shapes_beside import shapes_beside
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.figure import EmbeddedShape, EmbeddedText, ShapeKind
 from pmo_assets.records.geometry import Box, centre, covered_fraction, expand, height, intersection, iou, width
@@ -39,6 +40,15 @@ BORDER: Final = 0.12
 
 LENGTH: Final = re.compile(r"\d\s*(?:[µμu]m|mm|cm|nm|°|deg)\b|\d\s*°", re.IGNORECASE)
 
+
+LONE: Final = (8, 4)
+"""Shapes over a picture of paper, and live texts on it, up to which they are no drawing: a chart has more of both."""
+
+LONE_KINDS: Final[frozenset[ShapeKind]] = frozenset({"arrow", "head", "ellipse"})
+"""Kinds of shapes that are marks on a picture of paper."""
+
+AT_PICTURE: Final = 0.005
+"""Part of the figure within which the end of a line meets another picture's edge."""
 
 RIM: Final = 0.6
 """IoU of an arrow with itself, its rim or its shadow, at least."""
@@ -67,16 +77,31 @@ class PlacedShape:
 
 def vector_evidence(view: FigureView, image: Box) -> VectorEvidence:
     """Return the evidence of the vector shapes over an image (its box in the figure)."""
-    roles = {item.role for item in placed_shapes(view, image)}
-    return "mark" if "mark" in roles else "line" if "line" in roles else "none"
+    placed = placed_shapes(view, image)
+    roles = {item.role for item in placed}
+    if "mark" in roles:
+        return "lone mark" if is_lone(placed, view, image) else "mark"
+    return "line" if "line" in roles else "none"
+
+
+def is_lone(placed: Sequence[PlacedShape], view: FigureView, image: Box) -> bool:
+    """Say whether so few shapes and live texts lie on an image that they are no drawing, whatever it looks like.
+
+    On paper only arrows and ellipses are marks even so: boxes and lines also frame a legend or underline.
+    """
+    if any(item.role == "mark" and item.shape.kind not in LONE_KINDS for item in placed):
+        return False
+    texts = sum(covered_fraction(text.box, image) >= 0.5 for text in view.texts)
+    over = sum(_lies_in(item.shape.box, image) for item in placed)
+    return 0 < over <= LONE[0] and texts <= LONE[1]
 
 
 def placed_shapes(view: FigureView, image: Box) -> list[PlacedShape]:
-    """Return the vector shapes over an image, in the order of painting, each with its role.
+    """Return the vector shapes over an image, in the order of painting, each with its role; then those beside it.
 
-    None where no bitmap fills the image: shapes are its drawing then.
+    None where no bitmaps fill the image: shapes are its drawing then. Tiles of one picture are several bitmaps.
     """
-    if not view.shapes or not any(covered_fraction(image, bitmap.box) >= ON_PICTURE for bitmap in view.bitmaps):
+    if not view.shapes or sum(covered_fraction(image, bitmap.box) for bitmap in view.bitmaps) < ON_PICTURE:
         return []
     tall, wide = view.pixels.shape[0] * height(image), view.pixels.shape[1] * width(image)
     if min(tall, wide) <= 0:
@@ -91,14 +116,21 @@ def placed_shapes(view: FigureView, image: Box) -> list[PlacedShape]:
     scaled = any(_is_near(text, image) and LENGTH.search(text.text) for text in view.texts)
     few_lines = counts["line"] <= MANY
 
+    others = [bitmap.box for bitmap in view.bitmaps if covered_fraction(bitmap.box, image) < 0.5]
+
     def role(item: PlacedShape) -> Role:
         if item.shape.kind == "line":
-            return "line" if few_lines and _is_leader(item, scaled=scaled) else "none"
+            is_ground = item.shape.filled and any(covered_fraction(t.box, item.shape.box) >= 0.5 for t in view.texts)
+            is_none = is_ground or _calls_out(item.shape, others)
+            return "line" if few_lines and not is_none and _is_leader(item, scaled=scaled) else "none"
         if id(item) not in known:
             return "none"
         return "mark" if _is_mark(item) else "symbol" if _is_symbol(item) else "none"
 
-    return [replace(item, role=role(item)) for item in placed]
+    over = [replace(item, role=role(item)) for item in placed]
+    heads = [item.shape for item in over if item.shape.kind in ("head", "dart") and item.role != "none"]
+    beside = shapes_beside(view, image, [item.shape for item in over], heads)[:MANY]
+    return [*over, *(replace(_in_image(shape, image, sides), role=role) for shape, role in beside)]
 
 
 _COUNTED: Final = ("head", "arrow", "rectangle", "curve")
@@ -106,7 +138,7 @@ _COUNTED: Final = ("head", "arrow", "rectangle", "curve")
 
 def _plain_kind(shape: EmbeddedShape) -> ShapeKind:
     """Return the kind of a shape as far as the decision of mark status was fitted to it."""
-    if shape.kind in ("dart", "pointer", "star"):
+    if shape.kind in ("dart", "pointer", "star", "brace"):
         return "patch" if shape.filled else "curve"
     return shape.kind
 
@@ -123,12 +155,20 @@ def _placed(shape: EmbeddedShape, image: Box, sides: tuple[float, float]) -> Pla
         image: its box in the figure.
         sides: width and height of the image in pixels, relative to the larger of them.
     """
-    x, y = centre(shape.box)
+    return _in_image(shape, image, sides) if _lies_in(shape.box, image) else None
+
+
+def _lies_in(box: Box, image: Box) -> bool:
+    """Say whether the larger part of a shape's box lies in an image."""
+    x, y = centre(box)
     if not (image[0] <= x <= image[2] and image[1] <= y <= image[3]):
-        return None  # less than half of it lies there; most shapes of a figure end here
+        return False  # less than half of it lies there; most shapes of a figure end here
+    return covered_fraction(expand(box, 1e-4), image) >= 0.5
+
+
+def _in_image(shape: EmbeddedShape, image: Box, sides: tuple[float, float]) -> PlacedShape:
+    """Return a shape with its box in the image; see `_placed`."""
     box = expand(shape.box, 1e-4)
-    if covered_fraction(box, image) < 0.5:
-        return None
     wide, tall = width(image), height(image)
     inside = (
         (box[0] - image[0]) / wide, (box[1] - image[1]) / tall, (box[2] - image[0]) / wide, (box[3] - image[1]) / tall,
@@ -176,6 +216,14 @@ def _is_leader(item: PlacedShape, *, scaled: bool) -> bool:
         return True
     x, y = centre(item.box)
     return not scaled and item.extent <= 0.4 and min(x, 1 - x, y, 1 - y) > BORDER
+
+
+def _calls_out(line: EmbeddedShape, others: Sequence[Box]) -> bool:
+    """Say whether a line ends at another picture: it joins a place with its enlargement."""
+    ends = [end for end in (line.tip, line.tail) if end is not None]
+    return any(
+        b[0] <= x <= b[2] and b[1] <= y <= b[3] for b in (expand(box, AT_PICTURE) for box in others) for x, y in ends
+    )
 
 
 def _in_rows(filled: Sequence[PlacedShape]) -> set[int]:

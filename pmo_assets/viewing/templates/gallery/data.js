@@ -4,7 +4,7 @@
   "use strict";
   document.documentElement.classList.add("js");
   const version = document.querySelector("meta[name=data-version]").content;
-  const ROOM = { figures: 80, pictures: 8, context: 8, regions: 8, words: 120, pairs: 60, said: 60, saidpairs: 60, ids: 400 };
+  const ROOM = { figures: 80, pictures: 8, context: 8, regions: 8, instructions: 8, words: 120, pairs: 60, said: 60, saidpairs: 60, ids: 400 };
   const kept = {};
   const waiting = new Map();
   let resolveCatalogue;

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const { figureOf, pictureOf, captionOf, contextOf, markedText, entityLegend, toldOf, pagesOf, pageAddress, pageNumber,
-    regionsOf, countOf, shapesOf, numbersOf, phrasesIn, regionList, RegionSwitch,
+    askedOf, answersOf, instructionsOf, regionsOf, countOf, shapesOf, numbersOf, phrasesIn, regionList, RegionSwitch,
     placeTags, withheldWhy } = window.PmoGallery;
   const SUBCAPTION = -1;
   const { element, svg, link, number, byId } = window.PmoGallery.elements;
@@ -65,8 +65,8 @@
         return;
       }
       try {
-        [figure.context, figure.regions] = await Promise.all(
-          [contextOf(catalogue, f, figure.entry), regionsOf(catalogue, f, figure.entry)]);
+        [figure.context, figure.regions, figure.asked] = await Promise.all(
+          [contextOf, regionsOf, askedOf].map((of) => of(catalogue, f, figure.entry)));
       } catch (error) {
         figure.missing = error.message; // the rest is shown
       }
@@ -118,7 +118,7 @@
       return colours[i % colours.length];
     }
 
-    stage({ entry, article, index, regions }, small, missed) {
+    stage({ entry, article, index, regions, asked }, small, missed) {
       const { types, marks } = this.filters.catalogue;
       const shapes = [], tags = [];
       (entry.panels || []).forEach((panel, i) => {
@@ -152,7 +152,7 @@
           ? element("img", { src: "data:image/webp;base64," + small, alt: `${entry.label} of ${article.name}` })
           : element("p", { class: "withheld" }, "Picture withheld", element("br"),
             `(${withheldWhy(this.filters, index)})`),
-        svg("svg", { "aria-hidden": "true" }, shapes, regions && shapesOf(regions)),
+        svg("svg", { "aria-hidden": "true" }, shapes, regions && shapesOf(regions), asked && answersOf(asked)),
         element("div", { "aria-hidden": "true" }, tags, regions && numbersOf(regions, entry.aspect)));
     }
 
@@ -222,7 +222,7 @@
       });
     }
 
-    panels({ entry, article, context, index, regions }, missed) {
+    panels({ entry, article, context, index, regions, asked }, missed) {
       const { catalogue } = this.filters;
       const { types, marks, assemblies } = catalogue;
       const panels = entry.panels || [];
@@ -253,7 +253,8 @@
               element("span", { class: "s", title: "that the subcaption is this panel's" }, panel.confidence.toFixed(2))),
             this.values(index, i),
             panel.withheld && element("span", { class: "chip bad" }, "not redistributable")),
-          toldOf(catalogue, article, context, i, regions && regions.panels[i]));
+          toldOf(catalogue, article, context, i, regions && regions.panels[i]),
+          instructionsOf(asked, i));
       }))];
     }
 
@@ -273,6 +274,11 @@
       }
     }
 
+    /** Draw the boxes of one instruction; of none for null. */
+    answer(name) {
+      for (const part of this.body.querySelectorAll("[data-asked]")) part.classList.toggle("lit", part.dataset.asked === name);
+    }
+
     pinnedRegions() {
       return [...this.body.querySelectorAll(".region-list .number[aria-pressed=true]")]
         .map((button) => button.closest("li").dataset.regions);
@@ -289,11 +295,14 @@
         this.highlight(part ? part.dataset.panels.split(" ") : this.pinned());
         const pointed = event.target.closest("[data-regions]");
         this.point(pointed ? pointed.dataset.regions.split(" ").filter(Boolean) : this.pinnedRegions());
+        const asked = event.target.closest("[data-asked]");
+        this.answer(asked && asked.dataset.asked);
       };
       const out = (event) => {
         if (this.body.contains(event.relatedTarget)) return;
         this.highlight(this.pinned());
         this.point(this.pinnedRegions());
+        this.answer(null);
       };
       for (const kind of ["pointerover", "focusin"]) this.body.addEventListener(kind, over);
       for (const kind of ["pointerout", "focusout"]) this.body.addEventListener(kind, out);

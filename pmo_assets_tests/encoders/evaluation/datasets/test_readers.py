@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from pmo_assets.encoders.evaluation.datasets.folders import read_captioned_folde
 from pmo_assets.encoders.evaluation.datasets.medmnist import read_medmnist
 from pmo_assets.encoders.evaluation.datasets.mimic_cxr import read_mimic_cxr, section_of
 from pmo_assets.encoders.evaluation.datasets.quilt import read_quilt
+from pmo_assets.encoders.evaluation.datasets.reading import RowsToEmbed, rows_to_embed
 from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
 
 
@@ -212,3 +214,31 @@ def test_pictures_are_bounded(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(examples, "MOST_PICTURE_BYTES", 3)
     with pytest.raises(EmbeddingsError, match="more than 3 bytes"):
         read_picture(tmp_path / "b.png")
+
+
+def test_what_is_to_be_embedded_is_read_in_its_order(tmp_path: Path) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("one\n\nthree\n", encoding="utf-8")
+    assert rows_to_embed(lines) == RowsToEmbed(texts=("one", "", "three"))
+    rows = tmp_path / "rows.jsonl"
+    (tmp_path / "p.png").write_bytes(b"")
+    rows.write_text('{"picture": "p.png", "text": null}\n')
+    assert rows_to_embed(rows) == RowsToEmbed((tmp_path / "p.png",))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.txt", b"", "is empty"),
+        ("a.txt", b"\xff\xfe\x00", "no text in UTF-8"),
+        ("a.jsonl", b'{"text": "x"}\n', "is no rows.jsonl"),
+        ("a.jsonl", b"[1]\n", "is no rows.jsonl"),
+        ("a.jsonl", b'{"picture": "../../etc/passwd", "text": null}\n', "is not below"),
+        (None, b"", "there is no folder and no file"),
+    ],
+)
+def test_what_cannot_be_embedded_is_one_error(tmp_path: Path, name: str | None, content: bytes, words: str) -> None:
+    if name:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(EmbeddingsError, match=words):
+        rows_to_embed(tmp_path / (name or "nothing"))

@@ -84,6 +84,7 @@ def test_pictures_read_together_read_the_same_alone() -> None:
     assert RapidOcrReader()([], one_line=True) == []
 
 
+@pytest.mark.slow
 @needs_rapidocr
 def test_nothing_is_fetched_written_or_said(tmp_path: Path) -> None:
     program = """

@@ -155,3 +155,14 @@ def test_labels_are_evidence_that_what_is_certain_overrules() -> None:
     assert classify_image_type(fundus(), labels=("optical coherence tomography",)).image_type == "CFP"
     named = classify_image_type(grey, "fluorescein angiography", labels=("optical coherence tomography",))
     assert named.scores["Retinal Imaging"] > named.scores["OCT"]
+
+
+def test_a_texture_in_a_figure_of_another_field_is_undecided() -> None:
+    shares = np.zeros(len(MODALITIES), np.float32)
+    shares[MODALITIES.index("adaptive optics")] = 1
+    crop = np.random.default_rng(0).integers(40, 200, (80, 80, 3), dtype=np.uint8)
+    muscle = classify_image_type(crop, "Ultrasonic pattern of the vastus lateralis at rest", None, (), shares)
+    assert muscle.image_type is None
+    assert "no word of the eye" in muscle.reason
+    for words in ("", "Muscle at rest", "Mosaic of cones at three degrees from the centre"):
+        assert classify_image_type(crop, words, None, (), shares).image_type == "Retinal Imaging"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.detection.image_types.words import labelled_type, word_odds
+from pmo_assets.pipeline.detection.image_types.words import labelled_type, speaks_of_no_eye, word_odds
 from pmo_assets.records.image_types import IMAGE_TYPES
 
 
@@ -53,3 +53,17 @@ def test_words_without_modality_say_nothing(words: str) -> None:
 )
 def test_labels_speak_for_a_type_when_they_name_one_modality(labels: tuple[str, ...], expected: str | None) -> None:
     assert labelled_type(labels) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "none"),
+    [
+        ("Hatched bars show the mean of three groups", True),
+        ("Muscle at rest", False),  # too short to say
+        ("Mean thickness of the retina in three groups", False),
+        ("Scans by OCT-A of the same three subjects", False),
+        ("Spacing of cones at one and two degrees", False),
+    ],
+)
+def test_a_caption_of_some_length_says_whether_it_is_of_the_eye(words: str, *, none: bool) -> None:
+    assert speaks_of_no_eye(words) is none

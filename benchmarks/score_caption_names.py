@@ -1,0 +1,49 @@
+"""Scores which panels captions name, on captions that no rule was written on when they were labelled.
+
+    python benchmarks/score_caption_names.py CAPTIONS [--show plos-elife-develop]
+
+CAPTIONS is a JSONL file of `{"id", "caption"}`: figures of open-access articles (ROCO's captions of eyes by their
+ROCO number; figures of PLOS and eLife as `<file>#<figure id>`), not part of the repository. The labels in
+`data/caption_names.jsonl` are the names of their panels, none for a single one, written by a reader before the grammar
+was run. Of PLOS and eLife, the articles of *develop* and *report* are different ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from pathlib import Path
+
+from pmo_assets.pipeline.captions.split import split_caption
+
+LABELS = Path(__file__).parent / "data" / "caption_names.jsonl"
+
+
+def main() -> None:
+    """Print, per set, how many captions' names are not all found, and how many of single panels are split."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("captions", type=Path)
+    parser.add_argument("--show", default="", help="print what is wrong in this set")
+    args = parser.parse_args()
+    captions = {row["id"]: row["caption"] for row in map(json.loads, args.captions.read_text("utf-8").splitlines())}
+    several: dict[str, list[bool]] = defaultdict(list)
+    single: dict[str, list[bool]] = defaultdict(list)
+    for label in map(json.loads, LABELS.read_text("utf-8").splitlines()):
+        caption = captions.get(label["id"])
+        if caption is None:
+            continue
+        found = {name for name in split_caption(caption).identifiers if name is not None}
+        wrong = found != set(label["names"])
+        (several if label["names"] else single)[label["set"]].append(wrong)
+        if wrong and label["set"] == args.show:
+            print(label["id"], "names", label["names"], "found", sorted(found))
+    for name in sorted(several):
+        missed, split = several[name], single[name]
+        share = sum(missed) / len(missed)
+        print(f"{name}: {sum(missed)} of {len(missed)} captions whose panels are not all found ({share:.1%})", end="")
+        print(f", {sum(split)} of {len(split)} of one panel split")
+
+
+if __name__ == "__main__":
+    main()

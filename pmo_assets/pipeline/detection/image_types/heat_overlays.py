@@ -1,0 +1,113 @@
+"""Heat maps laid over pictures (saliency, class activation, attention): what the picture under the map is.
+
+The map is smooth and runs from blue over green to red; the picture's detail is fine and remains in what is left without
+the smooth colours. That detail is shown to the image type network instead of the picture. Of a colour photograph the
+detail differs between the channels (vessels are dark in green and hardly seen in red), of a grey picture it does not. A
+map that lies over nothing has no detail: it is a plot of its own, and stays what it is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.detection.networks.type_input import reduced_picture
+from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.records.modalities import MODALITIES, TYPE_OF_MODALITY
+
+LEAST_SATURATION: Final = 64
+"""Saturation (0..255, HSV) of the smooth colours from which they count as the map's."""
+
+LEAST_SHARE: Final = 0.06
+"""Part of a picture that the cold (blue, cyan) and the warm (red to yellow) end of a map cover at least, each."""
+
+LEAST_COLOURED: Final = 0.3
+"""Part of a picture that has the map's colours at least."""
+
+COLD: Final = (85, 160)
+"""Hues (OpenCV's 0..179) between which the cold end lies: blue over a red fundus is purple."""
+
+WARM: Final = (35, 165)
+"""Hues outside of which the warm end lies."""
+
+LEAST_DETAIL: Final = 0.27
+"""Grey levels of fine detail in a picture: masks have none, maps over nothing hardly any (up to 0.25)."""
+
+SMOOTH: Final = 14
+"""Part of the shorter side (1 / SMOOTH) that the map is smoothed by: maps are upsampled from a dozen cells."""
+
+SURE: Final = 0.6
+"""Share of a retinal type from which the detail says what lies under the map."""
+
+UNEQUAL: Final = 1.3
+"""Ratio between the channels' detail from which the picture under the map is in colour."""
+
+
+def is_heat_map(picture: NDArray[np.uint8]) -> bool:
+    """Say whether smooth colours from blue to red cover fine detail in a picture (height, width, 3) uint8 RGB."""
+    small = reduced_picture(picture)
+    if min(small.shape[:2]) < SMOOTH or _fine_detail(small) < LEAST_DETAIL:
+        return False
+    smooth = cv2.GaussianBlur(np.ascontiguousarray(small), (0, 0), _sigma(small))
+    hue, saturation, value = cv2.split(np.asarray(cv2.cvtColor(smooth, cv2.COLOR_RGB2HSV)))
+    coloured = (saturation >= LEAST_SATURATION) & (value >= LEAST_SATURATION)
+    cold = coloured & (hue >= COLD[0]) & (hue <= COLD[1])
+    warm = coloured & ((hue <= WARM[0]) | (hue >= WARM[1]))
+    enough = float(coloured.mean()) >= LEAST_COLOURED
+    return enough and min(float(cold.mean()), float(warm.mean())) >= LEAST_SHARE
+
+
+def _fine_detail(picture: NDArray[np.uint8]) -> float:
+    """Return how far a pixel's grey level is from its surroundings', in the middle of all."""
+    grey = picture.astype(np.float32).mean(axis=2)
+    return float(np.median(np.abs(grey - cv2.GaussianBlur(grey, (0, 0), 2))))
+
+
+def _sigma(picture: NDArray[np.uint8]) -> float:
+    return max(3.0, float(min(picture.shape[:2])) / SMOOTH)
+
+
+def _detail(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
+    values = picture.astype(np.float32)
+    return np.asarray(values - cv2.GaussianBlur(values, (0, 0), _sigma(picture)), dtype=np.float32)
+
+
+def detail_under(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return what remains of a picture without its smooth colours: grey, (height, width, 3) uint8, of one contrast."""
+    rest = _detail(reduced_picture(picture)).mean(axis=2)
+    grey = np.clip(118 + rest / max(float(rest.std()), 1e-3) * 42, 0, 255).astype(np.uint8)
+    return np.repeat(grey[:, :, None], 3, axis=2)
+
+
+def is_colour_under(picture: NDArray[np.uint8]) -> bool:
+    """Say whether the detail under a map is of a colour photograph: unlike in the three channels."""
+    rest = _detail(reduced_picture(picture)).reshape(-1, 3)
+    spread = rest.std(axis=0)
+    return bool(spread.max() >= UNEQUAL * max(float(spread.min()), 1e-3))
+
+
+def shares_under(shares: NDArray[np.float32], *, colour: bool) -> NDArray[np.float32] | None:
+    """Return the shares of modalities of the picture under a map; None where its detail does not tell.
+
+    Args:
+        shares: the network's for `detail_under`, (modalities,), order of `MODALITIES`.
+        colour: whether the picture under the map is in colour: a grey fundus photograph is a retinal image then.
+    """
+    by_type: dict[ImageType, float] = {
+        t: float(sum(s for m, s in zip(MODALITIES, shares, strict=True) if TYPE_OF_MODALITY[m] == t))
+        for t in IMAGE_TYPES
+    }
+    fundus = by_type["CFP"] + by_type["Retinal Imaging"]
+    if max(by_type["OCT"], fundus) < SURE:
+        return None
+    if by_type["OCT"] >= fundus or not colour:
+        return shares
+    moved = np.zeros_like(shares)
+    moved[MODALITIES.index("fundus photograph")] = fundus
+    for k, modality in enumerate(MODALITIES):
+        if TYPE_OF_MODALITY[modality] in ("OCT", "Other"):
+            moved[k] = shares[k]
+    return moved
