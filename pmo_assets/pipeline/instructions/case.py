@@ -169,7 +169,7 @@ def panel_case(
         regions: its row of `regions`.
     """
     seen = modality is not None and modality["medical"] and modality["probability"] >= SURE_CLASS
-    named = _named_modality(modality) if modality is not None and seen else None
+    named = _named_modality(modality, panel.subcaption or "") if modality is not None and seen else None
     return PanelCase(
         panel_id=key["panel_id"],
         subcaption=panel.subcaption or "",
@@ -190,9 +190,20 @@ def panel_case(
     )
 
 
-def _named_modality(row: Mapping[str, Any]) -> str | None:
-    """The modality of a row of `panel_modality` that words name and that pixels do not contradict."""
+_OTHER_TECHNIQUES: Final = re.compile(
+    r"\b(?:PET|SPECT|DSA|\w*scintigra\w+|positron|subtraction|fluoroscop\w+)\b", re.IGNORECASE
+)
+"""Words for techniques that `panel_modality` has no name of: it calls them after what they are combined with."""
+
+_OF_VESSELS: Final = re.compile(r"\b\w*(?:angiogr|arteriogr|venogr|aortogr)\w+", re.IGNORECASE)
+"""Words for radiographs of vessels, which nobody calls radiography."""
+
+
+def _named_modality(row: Mapping[str, Any], words: str) -> str | None:
+    """The modality of a row of `panel_modality` that words name, that pixels do not contradict, and that has a name."""
     modality, pixels = row["modality"], row["pixel_modality"]
+    if _OTHER_TECHNIQUES.search(words) or (modality == "radiograph" and _OF_VESSELS.search(words)):
+        return None
     if modality is None or modality != row["word_modality"] or row["agrees"] is False:
         return None
     return None if pixels is not None and contradicts(modality, pixels) else str(modality)

@@ -94,7 +94,7 @@ def has_term(cued: CuedCase, term: str) -> Said | None:
         return None
     for scene, entity in cued.scene_entities:
         there = affirmed and entity in affirmed and not is_gone(scene, entity) and not _is_technique(scene, entity)
-        absent = not affirmed and entity in denied and not is_less(scene, entity)
+        absent = not affirmed and entity in denied and not is_less(scene, entity) and not _EXAMINED.search(scene.text)
         phrase = (entity.start, entity.end) if there else noun_phrase(scene, entity)
         if (there or absent) and not entity.uncertain and phrase is not None:
             topic: Literal["finding", "disease"] = "disease" if entity.group == "disease" else "finding"
@@ -121,6 +121,8 @@ def contradicted(cued: CuedCase) -> Iterator[tuple[str, Said]]:
         name for item in cued.case.entities if is_seen(item) and not item.negated for name in (item.term, *item.broader)
     }
     for scene in cued.cues.scenes:
+        if _COMPARED.search(scene.text):
+            continue
         for statement in contradictions():
             match = statement.words.search(scene.text.lower())
             if match is None or _DENIED.search(scene.text, max(0, match.start() - 30), match.start()):
@@ -130,6 +132,16 @@ def contradicted(cued: CuedCase) -> Iterator[tuple[str, Said]]:
                     first = scene.start + match.start()
                     yield term, Said(False, scene, first, scene.start + match.end(), name, "finding")
 
+
+_EXAMINED: Final = re.compile(
+    r"\b(?:ophthalm\w+|clinical\w*|physical|neurologic\w*|laborator\w+|slit[- ]lamp) "
+    r"(?:exam\w*|evaluat\w+|assess\w+|test\w*)",
+    re.IGNORECASE,
+)
+"""An examination of the patient: what it did not find may be in the picture."""
+
+_COMPARED: Final = re.compile(r"\b(?:compar\w+|versus|vs|differ\w+)\b", re.IGNORECASE)
+"""Words of a comparison: what one picture is normal in, another one is not."""
 
 _DENIED: Final = re.compile(r"\b(?:no|not|without|loss of|lost|absent|never|lack\w*|loses)\b", re.IGNORECASE)
 

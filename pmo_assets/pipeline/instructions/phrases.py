@@ -49,10 +49,11 @@ _MOST_MODIFIERS: Final = 3
 _GONE: Final = re.compile(
     r"\b(?:resol\w+|reattach\w+|repair\w*|closure|healing|reduc\w+|decreas\w+|disappear\w+|improv\w+|regress\w+|absence|absent|loss|lack\w*|previous\w*|prior"
     r"|prevent\w*|risk|without|removal|removed|exclud\w+|rule\w* out|healed|area of|extent of|free|former\w*|normal\w*"
-    r"|no longer|before|mimick\w*|simulat\w+|compatible|contrary|unlike|instead|rather|spar(?:ed|ing|es))\b",
+    r"|no longer|before|mimick\w*|simulat\w+|compatible|contrary|unlike|instead|rather|spar(?:ed|ing|es)"
+    r"|suppl(?:y|ies|ying)|feed(?:s|ing|er)|drain(?:s|age|ing))\b",
     re.IGNORECASE,
 )
-"""Words before or after a term that say that it is, or was, not there, or less."""
+"""Words before or after a term that say that it is, or was, not there, or less, or that its vessels are shown."""
 
 _LESS: Final = re.compile(
     r"\b(?:partial\w*|incomplete\w*|near\w*|almost|nearly|reduc\w+|decreas\w+|improv\w+|resolving|regressing)\b",

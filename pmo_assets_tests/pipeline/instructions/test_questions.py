@@ -61,6 +61,17 @@ def test_a_statement_of_normality_denies_what_it_excludes() -> None:
     assert asked(panel, "yes_no", "finding") == [("retinal detachment", "No.")]
     assert has_term(cued("OCT with loss of the normal foveal contour."), "macular hole") is None
     assert has_term(cued("OCT with normal foveal contour and a macular hole."), "macular hole") is None
+    assert has_term(cued("Comparison of normal foveal contour and diabetic retinopathy."), "macular hole") is None
+
+
+def test_what_an_examination_did_not_find_is_not_denied_of_the_picture() -> None:
+    assert has_term(cued("OCT shows no drusen in the ophthalmological examination."), "drusen") is None
+    assert has_term(cued("OCT shows no drusen."), "drusen") is not None
+
+
+def test_what_vessels_lead_to_is_not_what_they_show() -> None:
+    assert has_term(cued("Angiogram of the blood supply of the tumor."), "tumor") is None
+    assert has_term(cued("Angiogram of the tumor."), "tumor") is not None
 
 
 def test_what_denies_one_kind_of_a_thing_says_nothing_of_the_others() -> None:

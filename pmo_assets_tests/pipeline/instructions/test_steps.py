@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 
 from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.context.steps import find_article_entities
@@ -116,6 +117,26 @@ def test_what_was_rejected_before_takes_only_its_own_evidence_away() -> None:
     assert len(without["cues"]) == 2
     without = tables_of(panel_entities=[])
     assert {row["topic"] for row in without["instructions"]} <= {"imaging"}
+
+
+@pytest.mark.parametrize(
+    ("words", "modality", "asked_for"),
+    [
+        ("PET scan shows a hemorrhage in the macula.", "CT or MR", False),
+        ("Digital subtraction angiography shows a hemorrhage in the macula.", "radiograph", False),
+        ("Coronary angiogram shows a hemorrhage in the macula.", "radiograph", False),
+        ("Chest radiograph shows a hemorrhage in the macula.", "radiograph", True),
+        ("CT angiography shows a hemorrhage in the macula.", "CT or MR", True),
+    ],
+)
+def test_a_technique_without_a_name_is_not_called_by_another_ones(words: str, modality: str, asked_for: bool) -> None:
+    panels = [{**PANELS[0], "subcaption": words}]
+    seen = [{**MODALITIES[0], "modality": modality, "pixel_modality": modality, "word_modality": modality}]
+    tables = tables_of(
+        reviewed_panels=panels, panel_modality=seen, panel_entities=find_article_entities(FIGURES, panels, []).rows
+    )
+    assert ("imaging" in {row["topic"] for row in tables["instructions"]}) is asked_for
+    assert "finding" in {row["topic"] for row in tables["instructions"]}, "what is seen is asked about all the same"
 
 
 def test_the_same_rows_give_the_same_questions() -> None:
