@@ -1,7 +1,7 @@
 """Score what `pmo video` finds in drawn lectures: episodes, keyframes, images, words, what is masked, speed, memory.
 
-    python benchmarks/score_videos.py [--first 0] [--videos 10] [--threads 1] [--curve] [--speech] [--long MINUTES]
-        [--list]
+    python benchmarks/score_videos.py [--first 0] [--videos 10] [--threads 1] [--curve] [--speech] [--list]
+        [--long MINUTES [--captions]]
 
 Needs the extra `video` and eSpeak NG, which speaks. Lectures 0 to 9 are for development, from 10 on they are held out.
 Of each: boundaries between slides (found within a second), whether a keyframe shows the retina, boxes of retinal
@@ -11,7 +11,9 @@ times faster than they play the videos are read (networks loaded before).
 * `--curve`: F1 of boundaries for several values of δ_c instead.
 * `--speech`: word error rate of whole lectures besides, for each voice: without and with the vocabulary as a prompt, as
   `pmo video` takes it (without where a prompt loses or repeats words), and with misheard words corrected.
-* `--long`: seconds, and peak memory, of a video of so many minutes (lecture 0 repeated), in a process of its own.
+* `--long`: seconds, memory at each tenth, and peak memory, of a video of so many minutes and of one of a tenth of them
+  (the first lecture repeated, packets copied), each in a process of its own. With `--captions` words lie beside
+  it, and no speech is recognised.
 """
 
 from __future__ import annotations
@@ -200,14 +202,26 @@ def say_curve(videos: Sequence[tuple[Path, LectureTruth, Voice]]) -> None:
         print(f"δ_c {least:.2f}  F1 {f1(counts):.3f}  (right {counts[0]}, found {counts[1]}, drawn {counts[2]})")
 
 
-def say_long(path: Path) -> None:
-    """Read a video in this process and print seconds and peak memory."""
-    load_for_videos(options := VideoOptions())
+def memory() -> float:
+    """Return what this process holds now, in MiB."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+
+
+def say_long(path: Path, threads: int) -> None:
+    """Read a video in this process and print seconds, and memory: at each tenth of it, and the peak."""
+    load_for_videos(options := VideoOptions(transcriber=WhisperTranscriber(threads=threads)))
+    held: list[tuple[float, float]] = []
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, time.perf_counter()
-    row = read_video(path, options, lambda number, pixels: None)
-    taken, peak = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    processor = time.process_time()
+    row = read_video(path, options, lambda number, pixels: None, lambda seconds: held.append((seconds, memory())))
+    taken, used = time.perf_counter() - start, time.process_time() - processor
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    edges = np.linspace(0, row["seconds"], 11)
+    tenths = [max((own for at, own in held if low <= at <= high), default=0.0) for low, high in pairwise(edges)]
     print(f"{row['seconds'] / 60:.0f} minutes, {len(row['episodes'])} episodes: {taken:.0f} s, "
-          f"{row['seconds'] / taken:.1f} × real time; peak memory {peak:.0f} MiB, {before:.0f} MiB before")  # fmt: skip
+          f"{row['seconds'] / taken:.1f} × real time, {row['seconds'] / used:.1f} × by processor time; peak memory "
+          f"{peak:.0f} MiB, {before:.0f} MiB before")  # fmt: skip
+    print("at most in each tenth while it is watched:", " ".join(f"{own:.0f}" for own in tenths), "MiB", flush=True)
 
 
 def main() -> None:
@@ -219,12 +233,13 @@ def main() -> None:
     parser.add_argument("--curve", action="store_true")
     parser.add_argument("--speech", action="store_true")
     parser.add_argument("--long", type=int, default=0)
+    parser.add_argument("--captions", action="store_true")
     parser.add_argument("--list", action="store_true", help="print what went wrong")
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     cv2.setNumThreads(1)
     if arguments.read:
-        say_long(arguments.read)
+        say_long(arguments.read, arguments.threads)
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -233,7 +248,14 @@ def main() -> None:
             for minutes in (arguments.long // 10, arguments.long):
                 out = folder / f"long{minutes}{path.suffix}"
                 repeated(path, out, max(1, round(minutes * 60 / truth.seconds)))
-                subprocess.run([sys.executable, __file__, "--read", out], check=True)
+                if arguments.captions:
+                    said = (
+                        f"{n // 60:02}:{n % 60:02}:10.000 --> {n // 60:02}:{n % 60:02}:50.000" for n in range(minutes)
+                    )
+                    out.with_suffix(".vtt").write_text("WEBVTT\n\n" + "".join(f"{at}\nFovea.\n\n" for at in said))
+                subprocess.run(
+                    [sys.executable, __file__, "--read", out, "--threads", str(arguments.threads)], check=True
+                )
             return
         videos = [typeset(seed, folder) for seed in range(arguments.first, arguments.first + arguments.videos)]
         if arguments.curve:

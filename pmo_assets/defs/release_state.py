@@ -6,6 +6,7 @@ import hashlib
 
 import dagster as dg
 
+from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.release.standing import waiting_statements
 from pmo_assets.storage.candidates import known_of_pmc
 from pmo_assets.storage.data_root import DataRoot
@@ -42,15 +43,21 @@ def _newest(instance: dg.DagsterInstance, asset: str) -> dg.EventLogRecord | Non
     return records[0] if records else None
 
 
+def _newest_rows(instance: dg.DagsterInstance) -> dg.EventLogRecord | None:
+    """Return the newest record of rows that a release is made of, of articles or of lecture videos."""
+    found = [record for asset in ("dataset_rows", VIDEO_PAIRS) if (record := _newest(instance, asset)) is not None]
+    return max(found, key=lambda record: record.storage_id, default=None)
+
+
 def release_state(instance: dg.DagsterInstance, data_root: DataRoot) -> str:
     """Return a name for what a release would be made of: the newest rows and the articles that are withdrawn."""
-    rows = _newest(instance, "dataset_rows")
+    rows = _newest_rows(instance)
     return f"{rows.storage_id if rows is not None else 0}-{withdrawn_digest(data_root)}"
 
 
 def release_is_due(instance: dg.DagsterInstance, data_root: DataRoot) -> bool:
     """Say whether rows were made, or articles withdrawn, since the last release."""
-    rows = _newest(instance, "dataset_rows")
+    rows = _newest_rows(instance)
     if rows is None:
         return False
     release = _newest(instance, "pubmed_ophtha")

@@ -10,22 +10,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from pmo_assets.pipeline.dataset.licensing import withheld
-from pmo_assets.pipeline.dataset.near_duplicates import near_duplicate_groups
+from pmo_assets.pipeline.dataset.near_duplicates import near_duplicate_groups, near_pairs
 from pmo_assets.pipeline.dataset.splits import SPLITS, Split, SplitOptions, article_links, article_splits
+from pmo_assets.pipeline.figures.perceptual_hash import HASH_BYTES
 from pmo_assets.records.units import VIDEO
 from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.dataset import LecturePanels
 from pmo_assets.tables.release import LECTURE_PICTURE, hub_table
+from pmo_assets.tables.schemas import checked, empty_table
 
 _IDENTITY: Final = ("video_id", "start", "end", "picture_sha256", "text")
 
@@ -84,9 +88,8 @@ def release_lectures(
     kept = given if noncommercial else given.filter(~pl.col("license").str.contains(r"\bNC\b"))
     if kept.is_empty():
         return Lectures(pl.DataFrame(), rows.height - given.height, given.height)
-    hashes = np.stack([np.frombuffer(bytes.fromhex(item), np.uint8) for item in kept["perceptual_hash"]])
     digests, videos = kept["picture_sha256"].to_list(), kept["video_id"].to_numpy()
-    groups = near_duplicate_groups(hashes, digests, videos)
+    groups = near_duplicate_groups(_hashes(kept), digests, videos)
     ids = [_pair_id(row) for row in kept.select(_IDENTITY).iter_rows()]
     own = np.unique(videos)
     dealt = article_splits(own, [None] * len(own), article_links(videos, groups.group), splits or SplitOptions())
@@ -118,6 +121,34 @@ def _as_hub(rows: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
     names = [name for name in hub_table("videos").columns() if name != LECTURE_PICTURE]
     return rows.select(*names, "batch", "episode", "picture_sha256")
+
+
+def lectures_like_panels(lectures: Lectures, panels: Iterable[pl.DataFrame], splits: Mapping[int, str]) -> pl.DataFrame:
+    """Return which pictures of lectures look like a panel (`LecturePanels`): a lecture may show a published figure.
+
+    Args:
+        lectures: of the release.
+        panels: of the release, batch by batch: `panel_id`, `article_id`, `perceptual_hash` in hexadecimal.
+        splits: of the articles, by number.
+    """
+    parts = [empty_table(LecturePanels)]
+    if not lectures.rows.is_empty():
+        own = lectures.rows.select("pair_id", lecture_split="split")
+        few = _hashes(lectures.rows)
+        for rows in panels:
+            one, other, distance = near_pairs(few, _hashes(rows))
+            found = rows.select("panel_id", "article_id")[other].with_columns(distance=pl.Series(distance))
+            split = [splits[number] for number in found["article_id"]]
+            found = pl.concat([own[one], found], how="horizontal").with_columns(
+                panel_split=pl.Series(split, dtype=pl.String)
+            )
+            parts.append(found.select(parts[0].columns))
+    return checked(LecturePanels, pl.concat(parts).sort("pair_id", "distance", "panel_id"))
+
+
+def _hashes(rows: pl.DataFrame) -> NDArray[np.uint8]:
+    found = b"".join(bytes.fromhex(item) for item in rows["perceptual_hash"])
+    return np.frombuffer(found, dtype=np.uint8).reshape(-1, HASH_BYTES)
 
 
 def rows_of_videos(lectures: Lectures) -> Iterator[tuple[str, int, Split, pl.DataFrame]]:

@@ -30,7 +30,7 @@ from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
 from pmo_assets.release.instruction_numbers import InstructionCounts
 from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, GALLERY_FOLDER, HUB, MASKED, RELEASE_KEY
-from pmo_assets.release.lectures import release_lectures
+from pmo_assets.release.lectures import lectures_like_panels, release_lectures
 from pmo_assets.release.masking import PeopleMasking
 from pmo_assets.release.pair_numbers import PairCounts
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
@@ -52,7 +52,14 @@ from pmo_assets.release.versions import (
     schema_digest,
     write_version,
 )
-from pmo_assets.release.writing import ReleaseCounts, ReleaseOptions, WrittenTables, is_noncommercial, write_tables
+from pmo_assets.release.writing import (
+    ReleaseCounts,
+    ReleaseOptions,
+    WrittenTables,
+    is_noncommercial,
+    released_rows,
+    write_tables,
+)
 from pmo_assets.storage.candidates import read_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
@@ -146,6 +153,7 @@ def make_release(
     data_root.delete_tree(_STAGING)
     # A place of its own: one that was stopped, and goes on beside its successor, does not write into that one's.
     staging = f"{_STAGING}/{uuid.uuid4().hex[:8]}"
+    lectures = release_lectures(data_root, tables, noncommercial=options.noncommercial, splits=groups.split_options)
     written = write_tables(
         data_root,
         tables,
@@ -156,14 +164,18 @@ def make_release(
         prefix=f"{staging}/",
         metadata=feature_metadata,
         say=say,
-        lectures=release_lectures(data_root, tables, noncommercial=options.noncommercial, splits=groups.split_options),
+        lectures=lectures,
         masking=masking,
     )
     if masking is not None:
         masking.keep(data_root)
     with data_root.writing(f"{staging}/pubmed_ophtha_annotation.json") as stream:
         write_annotations(stream, _annotated(tables, selection, annotations, options))
-    files = [*_table_files(written), *_side_tables(data_root, selection, groups, staging, masking)]
+    columns = ("panel_id", "article_id", "perceptual_hash")
+    panels = (released_rows(tables, selection, batch, options, columns) for batch in selection.current)
+    splits = dict(groups.splits.select("article_id", "split").iter_rows())
+    alike = lectures_like_panels(lectures, panels, splits)
+    files = [*_table_files(written), *_side_tables(data_root, selection, groups, alike, staging, masking)]
     index = read_parquet(data_root, written.index.key)
     absent = {
         **dict.fromkeys(written.counts.noncommercial_articles, NONCOMMERCIAL),
@@ -257,12 +269,17 @@ def _table_files(written: WrittenTables) -> list[FileOfRelease]:
 
 
 def _side_tables(
-    data_root: DataRoot, selection: Selection, groups: PanelGroups, staging: str, masking: PeopleMasking | None
+    data_root: DataRoot,
+    selection: Selection,
+    groups: PanelGroups,
+    alike: pl.DataFrame,
+    staging: str,
+    masking: PeopleMasking | None,
 ) -> list[FileOfRelease]:
     files = []
     # The last ones only where there is anything to say: most releases have nothing of it.
     said = {"conflicts": selection.conflict_listing(), "narrowed_licences": selection.licence_listing()}
-    said |= {MASKED: masking.table()} if masking is not None else {}
+    said |= {"lecture_panels": alike, **({MASKED: masking.table()} if masking is not None else {})}
     for name, table in {
         "duplicates": groups.duplicates,
         "splits": groups.splits,

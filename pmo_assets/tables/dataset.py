@@ -165,6 +165,17 @@ class IdentityConflicts(dy.Schema):
     )
 
 
+class LecturePanels(dy.Schema):
+    """Pictures of lecture videos that look like a panel: nothing is left out, merged or moved for it."""
+
+    pair_id = dy.String(primary_key=True, description="Picture of a lecture: row of the config `videos`")
+    panel_id = dy.String(primary_key=True, description="Panel")
+    article_id = dy.Int64(min=1, description="Article of the panel")
+    distance = dy.Int64(min=0, description="Bits in which their perceptual hashes differ")
+    lecture_split = dy.String(description="Split of the lecture")
+    panel_split = dy.String(description="Split of the article; another one than the lecture's: seen in both")
+
+
 class NarrowedLicences(dy.Schema):
     """Articles whose rows are under a narrower licence than that under which they were made, and why."""
 

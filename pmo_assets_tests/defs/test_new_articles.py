@@ -27,6 +27,7 @@ from pmo_assets.defs.sensors import (
     started_again,
 )
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
+from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.refresh.lock import sole_refresh
 from pmo_assets.settings import Settings
 from pmo_assets.sources.local import LocalFolder
@@ -392,3 +393,10 @@ def test_a_release_of_the_same_is_not_requested_again(room: Room) -> None:
     requests, skipped = room.tick(registered_batches)
     assert requests == []
     assert "up to date" in skipped
+
+
+def test_a_release_is_due_when_pairs_of_lectures_are_new(room: Room) -> None:
+    assert room.tick(registered_batches)[0] == []
+    room.instance.report_runless_asset_event(dg.AssetMaterialization(VIDEO_PAIRS, partition="0001-v"))
+    (release,), _ = room.tick(registered_batches)
+    assert release.job_name == "release"

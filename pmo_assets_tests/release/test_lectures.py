@@ -185,3 +185,20 @@ def test_the_gallery_shows_what_goes_out_with_its_place_and_nothing_of_what_is_c
     (shown,) = gallery_lectures(videos.root, videos.tables, ReleaseOptions())
     assert (shown.video, shown.text, shown.license, shown.attribution) == ("1.mp4", "drusen", "CC BY", "Eyes")
     assert shown.picture == png_bytes(np.full((3, 4, 3), 1, np.uint8))
+
+
+def test_pictures_that_look_like_a_panel_are_listed_with_both_splits_and_stay(videos: Videos) -> None:
+    finish(videos.tables, "0001-a", {3: {}})
+    panel = videos.tables.read("dataset_rows", "0001-a").row(0, named=True)
+    near = int(panel["perceptual_hash"], 16) ^ 0b1011
+    rows = [pair(1, 0, 0) | {"perceptual_hash": near.to_bytes(32, "big").hex()}, pair(1, 1, FAR)]
+    batch = videos.add(*rows)
+    shown = [Picture(str(k), 4, 3, png_bytes(np.full((3, 4, 3), 40 * k, np.uint8))) for k in (0, 1)]
+    ParquetPixels(videos.root, "keyframes", batch).write(1, shown)
+    made = make(videos.tables)
+    listed = pl.read_parquet(io.BytesIO(videos.root.read(f"{HUB}/lecture_panels.parquet")))
+    opened = load(videos.root.root, verify=True)
+    assert made.manifest.counts["videos"] == 2
+    (first,) = [video for video in opened.videos if video.start == 0]
+    (own,) = [row for row in opened.panels if row.panel_id == panel["panel_id"]]
+    assert listed.rows() == [(first.pair_id, own.panel_id, 3, 3, first.split, own.split)]

@@ -134,6 +134,30 @@ def near_duplicate_groups(
     return NearDuplicates(group, representative, distance, identical)
 
 
+def near_pairs(
+    few: NDArray[np.uint8], many: NDArray[np.uint8]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return which pictures of two sets look the same: each compared with each, no group is made.
+
+    A thousand against a million take some seconds. What shows nothing (`NO_STRUCTURE`) is like nothing.
+
+    Args:
+        few: (n, `HASH_BYTES`) perceptual hashes.
+        many: (m, `HASH_BYTES`).
+
+    Returns:
+        (k,) places among the few, in order, (k,) places among the many, and (k,) bits in which they differ.
+    """
+    known = np.flatnonzero(many.any(axis=1))
+    words, found = _words(many[known]), []
+    for place in np.flatnonzero(few.any(axis=1)):
+        bits = np.bitwise_count(words ^ _words(few[place : place + 1])).sum(axis=1, dtype=np.int64)
+        near = np.flatnonzero(bits <= THRESHOLD)
+        found.append(np.stack([np.full(len(near), place), known[near], bits[near]]))
+    one, other, distance = np.concatenate([np.zeros((3, 0), dtype=np.int64), *found], axis=1)
+    return one, other, distance
+
+
 def _words(hashes: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """Hashes as big-endian words of 64 bits, so that their order is the order of the bytes."""
     return np.ascontiguousarray(hashes).view(">u8").astype(np.uint64)

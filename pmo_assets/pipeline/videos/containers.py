@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.rejections import ArticleError
@@ -22,6 +22,9 @@ _FORMATS: Final = ("mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm")
 _EBML: Final = b"\x1aE\xdf\xa3"
 _BOXES: Final = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip")
 """First boxes of MP4 and QuickTime files."""
+
+_FREE: Final = 256 * 2**20
+"""Bytes that can still be had where a file, and not the machine, is why FFmpeg got no memory."""
 
 LARGEST_SIDE: Final = 8192
 """Pixels; a frame of more takes 200 MB, and no lecture has it."""
@@ -76,6 +79,24 @@ def format_of(path: Path) -> str:
     raise UnreadableVideo(f"{path.name} is no MP4, QuickTime, WebM or Matroska file: by its first bytes it is {what}")
 
 
+def _container(path: Path, file: BinaryIO, options: dict[str, str]) -> Any:
+    """Return a container whose header FFmpeg has read.
+
+    Raises:
+        UnreadableVideo: when the header asks for more memory than any video's takes.
+        av.error.FFmpegError: when it cannot be read, or the machine has no memory left.
+    """
+    av = pyav()
+    try:
+        return av.open(file, options=options, metadata_errors="replace")
+    except av.error.MemoryError as error:
+        try:
+            bytearray(_FREE)
+        except MemoryError:
+            raise error from None
+        raise UnreadableVideo(f"{path.name} is damaged: its header asks for more memory than there is") from error
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """Open a video; errors of FFmpeg inside the block become `UnreadableVideo`.
@@ -90,7 +111,7 @@ def opened(path: Path) -> Iterator[Any]:
     options = {"protocol_whitelist": "file", "format_whitelist": names, "enable_drefs": "0"}
     try:
         # Opened here, so that FFmpeg never learns a name beside which it could look for others.
-        with path.open("rb") as file, av.open(file, options=options, metadata_errors="replace") as container:
+        with path.open("rb") as file, _container(path, file, options) as container:
             yield container
     except av.error.FFmpegError as error:
         raise_fault(error)

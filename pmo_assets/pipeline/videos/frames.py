@@ -109,6 +109,8 @@ def _sampled(path: Path, container: Any, watched: Watched, most_seconds: float, 
     stream = next((s for s in container.streams.video if not _is_cover(s)), None)
     if stream is None:
         raise NoPicture(f"{path.name} has no video stream")
+    if stream.codec_context is None:
+        raise NoPicture(f"{path.name} has a video stream in a codec that is not known here")
     wide, tall = stream.codec_context.width, stream.codec_context.height
     _check_size(path, wide, tall)
     stream.codec_context.thread_count = 1  # parallelism comes from the worker processes

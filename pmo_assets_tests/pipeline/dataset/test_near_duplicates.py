@@ -18,6 +18,7 @@ from pmo_assets.pipeline.dataset.near_duplicates import (
     THRESHOLD,
     NearDuplicates,
     near_duplicate_groups,
+    near_pairs,
 )
 from pmo_assets.pipeline.figures.perceptual_hash import HASH_BYTES, NO_STRUCTURE
 
@@ -235,3 +236,15 @@ def test_hashes_that_tie_are_in_their_own_order_on_every_processor(monkeypatch: 
     monkeypatch.setattr(near_duplicates, "_from_bit", lambda *_: ties)
     order, _ = next(near_duplicates._keyed(np.zeros((20_000, 4), dtype=np.uint64)))
     assert np.array_equal(order, np.lexsort((np.arange(20_000), ties)))
+
+
+def test_two_sets_are_compared_each_with_each() -> None:
+    rng = np.random.default_rng(3)
+    many = rng.integers(0, 256, (50, HASH_BYTES), dtype=np.uint8)
+    many[7] = 0
+    few = many[[4, 7, 9]].copy()
+    few[0, 0] ^= 0b101
+    few[2, :8] ^= 0xFF  # 64 bits
+    one, other, distance = near_pairs(few, many)
+    assert (one.tolist(), other.tolist(), distance.tolist()) == ([0], [4], [2])
+    assert [len(part) for part in near_pairs(few[:0], many)] == [0, 0, 0]

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
+import signal
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from pmo_assets.cli.console import write_json
 from pmo_assets.pipeline.videos.containers import NoPicture, NotAFile, UnreadableVideo, opened
-from pmo_assets.pipeline.videos.frames import Watched, sampled_frames
+from pmo_assets.pipeline.videos.frames import LONGEST_GAP, Watched, sampled_frames
 from pmo_assets.pipeline.videos.speech import RATE, merged_spans, sound_of
-from pmo_assets.pipeline.videos.video import VideoOptions, captions_of, read_video
+from pmo_assets.pipeline.videos.video import VideoOptions, captions_of, load_for_videos, read_video
 from pmo_assets.pipeline.videos.video_file import people_of, video_output
 from pmo_assets.records.geometry import covered_fraction, iou
 from pmo_assets.records.reading import ReadText
@@ -22,6 +27,8 @@ from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.records.videos import UnreadableVideoMetadata
 from pmo_assets.samples.drawing import Pixels
+from pmo_assets.workers.pool import WorkerPool
+from pmo_assets_tests.pipeline.videos.damages import DAMAGES, KINDS
 from pmo_assets_tests.samples.lectures import Lecture, LectureTruth, Slide, repeated, typeset_lecture
 
 Written = tuple[Path, LectureTruth]
@@ -83,6 +90,46 @@ def test_the_same_file_gives_the_same_bytes(silent_lecture: Written, tmp_path: P
         files.append((output.rows, {p.name: p.read_bytes() for p in (tmp_path / name).iterdir()}))
     assert files[0] == files[1]
     assert sorted(files[0][1]) == ["silent-0002.png", "silent-0003.png", "silent-0005.png"]
+
+
+@pytest.mark.slow
+def test_what_is_killed_at_any_moment_gives_the_same_bytes_afterwards(silent_lecture: Written, tmp_path: Path) -> None:
+    path = Path(shutil.copy(silent_lecture[0], tmp_path / "talk.mp4"))
+    path.with_suffix(".vtt").write_text("WEBVTT\n\n00:00:13.000 --> 00:00:14.500\nNote the drusen.\n")
+    load_for_videos(options := VideoOptions(), path)
+
+    def read(folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        (row,) = video_output(path, options, folder).rows
+        write_json(folder / "out.json", row)
+
+    def written(folder: Path) -> dict[str, bytes]:
+        return {item.name: item.read_bytes() for item in folder.iterdir()} if folder.exists() else {}
+
+    read(tmp_path / "whole")
+    start = time.perf_counter()
+    read(tmp_path / "timed")
+    seconds, expected = time.perf_counter() - start, written(tmp_path / "whole")
+    assert len(expected) == 4
+    assert written(tmp_path / "timed") == expected
+    killed = 0
+    for moment in range(10):
+        folder = tmp_path / f"killed{moment}"
+        child = os.fork()
+        if not child:
+            try:
+                read(folder)
+            finally:
+                os._exit(0)
+        time.sleep(seconds * (moment + 0.5) / 10)
+        os.kill(child, signal.SIGKILL)
+        killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        left = {name: content for name, content in written(folder).items() if name in expected}
+        assert left.items() <= expected.items(), "nothing that has its name is half written"
+        read(folder)
+        again = written(folder)
+        assert {name: again.get(name) for name in expected} == expected
+    assert killed >= 5
 
 
 def test_speech_is_recognised_around_its_episode(spoken_lecture: Written) -> None:
@@ -170,34 +217,7 @@ def test_few_frames_are_held_however_long_a_video_is(silent_lecture: Written, tm
     assert seconds == sorted(seconds)
 
 
-DAMAGES = {
-    "empty": lambda data: b"",
-    "zeros": lambda data: bytes(2**20),
-    "an archive": lambda data: b"PK\x03\x04" + data[4:],
-    "a header alone": lambda data: data[:32],
-    "a playlist": lambda data: b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n",
-    "a list of files": lambda data: b"ffconcat version 1.0\nfile /etc/passwd\n",
-    "text": lambda data: b"<html>" * 1000,
-    "the first half": lambda data: data[: len(data) // 2],
-    "without its end": lambda data: data[:-2000],
-    "a hole": lambda data: data[: len(data) // 3] + bytes(len(data) // 4) + data[len(data) // 3 + len(data) // 4 :],
-    "noise inside": lambda data: _noisy(data, 400),
-    "much noise": lambda data: _noisy(data, 20_000),
-    "twice": lambda data: data + data,
-    "its end alone": lambda data: data[len(data) // 2 :],
-    "sizes of boxes": lambda data: b"\xff\xff\xff\xff" + data[4:],
-}
-
-
-def _noisy(data: bytes, count: int) -> bytes:
-    rng, noisy = np.random.default_rng(count), bytearray(data)
-    for place in rng.integers(64, len(data), count):
-        noisy[place] = int(rng.integers(256))
-    return bytes(noisy)
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("suffix", [".mp4", ".webm"])
+@pytest.mark.parametrize(("suffix", "damage"), KINDS)
 def test_a_damaged_file_is_rejected_or_read_as_far_as_it_goes(
     damage: str, suffix: str, small_videos: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -206,7 +226,36 @@ def test_a_damaged_file_is_rejected_or_read_as_far_as_it_goes(
     watched = Watched()
     with contextlib.suppress(ArticleError):
         assert list(sampled_frames(path, watched, most_hours=4))
-    assert watched.seconds < 60
+    assert watched.seconds <= LONGEST_GAP
+    with contextlib.suppress(ArticleError):
+        assert sum(samples.size for _, samples in sound_of(path, [(0.0, 30.0)])) <= 30 * RATE
+
+
+def test_a_gigabyte_of_zeros_is_not_read(tmp_path: Path) -> None:
+    pytest.importorskip("av", reason="PyAV is in the extra `video` (make test-models)")
+    path = tmp_path / "zeros.mp4"
+    with path.open("wb") as file:
+        file.truncate(2**30)
+    with pytest.raises(UnreadableVideo, match="empty"):
+        frames_of(path)
+
+
+@pytest.mark.slow
+def test_no_damage_ends_a_worker(small_videos: dict[str, bytes], tmp_path: Path) -> None:
+    paths = []
+    for number, (suffix, damage) in enumerate(KINDS):
+        paths.append(tmp_path / f"{number}{suffix}")
+        paths[-1].write_bytes(DAMAGES[damage](small_videos[suffix]))
+    options = VideoOptions()
+    with WorkerPool(1, timeout=120, memory_mb=4096) as pool:
+        work = list(enumerate((path, options) for path in paths))
+        found = pool.map_units("video", video_output, work, partial(load_for_videos, options))
+    assert len(found) == len(paths) > 50
+    rejected = {
+        path.name: item.error_class for path, output in zip(paths, found, strict=True) for item in output.rejections
+    }
+    assert set(rejected.values()) <= {"UnreadableVideo", "NoPicture", "FrameTooLarge"}, rejected
+    assert len(rejected) < len(paths), "some are read as far as they go"
 
 
 @pytest.fixture(scope="module")
