@@ -2,12 +2,13 @@
 
     python benchmarks/fit_passages.py [--shared ../shared] [--xmls FOLDER] [--write]
 
-`data/passage_labels.jsonl` has the sentences around the mentions of 105 panels (70 of the corpus, 35 of the JATS files
-of allofplos' corpora, github.com/PLOS/allofplos, which `--xmls` names) by paragraph and offset, labelled by two readers
-who did not know the rules: N needed (a finding of the panel that its subcaption does not tell, or what must be known to
-understand it), C context (of the same patient or experiment), F foreign. Printed is, with articles left out tenth by
-tenth, how many of the needed sentences are taken and how many of those taken are foreign, by the limit of the
-probability of being foreign; `--write` fits on all and writes `weights/passage_choice.json`.
+`data/passage_labels.jsonl` has the sentences around the mentions of 128 panels (the corpus, and JATS files of
+allofplos' corpora, github.com/PLOS/allofplos, which `--xmls` names) by paragraph and offset, those of 105 labelled by
+two readers who did not know the rules, those of the last 23 by an author of the rules: N needed (a finding of the panel
+that its subcaption does not tell, or what must be known to understand it), C context (of the same patient or
+experiment), F foreign. Printed is, with articles left out tenth by tenth, how many of the needed sentences are taken,
+in how many panels all of them, and in how many something foreign, by how much likelier needed than foreign a sentence
+must be (`LEAST_ODDS`); `--write` fits on all and writes `weights/passage_choice.json`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,15 @@ from score_summaries import summarised, tables_of_xml
 
 from pmo_assets.pipeline.context import passages
 from pmo_assets.pipeline.context.article_text import article_text
-from pmo_assets.pipeline.context.passages import FEATURES, ROLES, Role, candidates, passage_features, role_probabilities
+from pmo_assets.pipeline.context.passages import (
+    FEATURES,
+    ROLES,
+    Role,
+    candidates,
+    chosen_of,
+    passage_features,
+    role_probabilities,
+)
 from pmo_assets.pipeline.context.subcaption_terms import subcaption_terms
 from pmo_assets.records.context import RunningParagraph
 from pmo_assets.records.step_output import Row
@@ -43,10 +52,15 @@ FOLDS = 10
 
 @dataclass(frozen=True)
 class Sentence:
-    """A labelled sentence beside a mention, with its panel."""
+    """A labelled sentence beside a mention, with its panel.
+
+    `offset` is how many sentences it stands behind the mention (negative: before), which stands at `mention`.
+    """
 
     article: str
     panel: tuple[str, str, str]
+    mention: int
+    offset: int
     features: Mapping[str, float]
     role: Role
 
@@ -67,7 +81,9 @@ def labelled(
     panels = {panel.key: panel for panel in summarised(article, tables)[0]}
     for row in rows:
         key = (article, row["figure"], row["panel"])
-        panel = panels[key]
+        if (panel := panels.get(key)) is None:
+            print("no panel (any more):", *key)
+            continue
         terms = subcaption_terms(panel.words.subcaption, panel.words.others)
         spoken_of = {(item.paragraph, item.start) for item in panel.mentions}
         mentions = [text.places[place] for place in spoken_of if place in text.places]
@@ -75,7 +91,7 @@ def labelled(
             k = text.places[paragraph, start]
             n = min(mentions, key=lambda place: (abs(place - k), place))
             if k in candidates(n, text, spoken_of):
-                yield Sentence(article, key, passage_features(n, k, terms, text, spoken_of), LETTERS[letter])
+                yield Sentence(article, key, n, k - n, passage_features(n, k, terms, text, spoken_of), LETTERS[letter])
 
 
 def fitted(sentences: Sequence[Sentence]) -> dict[Role, dict[str, float]]:
@@ -106,24 +122,32 @@ def report(sentences: Sequence[Sentence]) -> None:
     """Print what each limit takes, each article left out of the fit."""
     articles = sorted({item.article for item in sentences})
     np.random.default_rng(0).shuffle(articles)
-    foreign: dict[int, float] = {}
+    shares: dict[int, dict[Role, float]] = {}
     for fold in range(FOLDS):
         out = set(articles[fold::FOLDS])
         weights = fitted([item for item in sentences if item.article not in out])
         for n, item in enumerate(sentences):
             if item.article in out:
-                foreign[n] = role_probabilities(item.features, weights)["foreign"]
-    needed = [n for n, item in enumerate(sentences) if item.role == "needed"]
+                shares[n] = role_probabilities(item.features, weights)
+    around: dict[tuple[tuple[str, str, str], int], list[int]] = defaultdict(list)
+    for n, item in enumerate(sentences):
+        around[item.panel, item.mention].append(n)
+    needed = {n for n, item in enumerate(sentences) if item.role == "needed"}
     panels = {item.panel for item in sentences}
     print(f"{len(sentences)} sentences of {len(panels)} panels of {len(articles)} articles, {len(needed)} needed")
-    for limit in (0.1, 0.15, 0.2, 0.25, 0.3, 0.4):
-        taken = [n for n in range(len(sentences)) if foreign[n] <= limit]
+    for odds in (0.3, 0.5, 0.7, 0.85, passages.LEAST_ODDS, 1.5, 2.0, 3.0):
+        taken = {
+            beside[i]
+            for beside in around.values()
+            for i in chosen_of([sentences[n].offset for n in beside], [shares[n] for n in beside], odds)
+        }
         wrong = [n for n in taken if sentences[n].role == "foreign"]
-        with_wrong = {sentences[n].panel for n in wrong}
+        with_wrong, lacking = ({sentences[n].panel for n in some} for some in (wrong, needed - taken))
+        share, met = len(needed & taken) / len(needed), 1 - len(lacking) / len(panels)
         print(
-            f"  limit {limit}: {len(taken) / len(panels):.1f} sentences a panel, "
-            f"{len(wrong) / max(1, len(taken)):.3f} foreign, in {len(with_wrong) / len(panels):.2f} of the panels, "
-            f"{sum(foreign[n] <= limit for n in needed) / len(needed):.3f} of the needed"
+            f"  odds {odds}: {len(taken) / len(panels):.1f} sentences a panel, {len(wrong) / len(taken):.3f} foreign, "
+            f"in {len(with_wrong) / len(panels):.3f} of the panels; "
+            f"{share:.3f} of the needed, all in {met:.3f} of the panels"
         )
 
 

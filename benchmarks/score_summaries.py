@@ -9,6 +9,10 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
   many something foreign is, strictly, and where everything that the reader calls arguable is granted. A judgement holds
   for the summary that it was made of (`digest`); of another one it counts no more, and the panel is named, to be judged
   again. The reader took no part in the rules and had the articles' text alone;
+- of the panels whose sentences were labelled before any summary of them was seen
+  (`data/summary_sentence_labels.jsonl`): in how many every need is met, and in how many a foreign sentence stands. A
+  need (N1, N2, …) is met by any of its sentences; F is foreign, C neither. Such labels hold for whatever is chosen;
+  chosen sentences beyond them are counted, and with `--show` printed;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
 `--show` prints subcaption, mentions and summary of the panels that are to be judged again, and a line of JSON for the
@@ -49,6 +53,7 @@ from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.tables.rows import record_of, row_of
 
 JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
+LABELS = Path(__file__).parent / "data" / "summary_sentence_labels.jsonl"
 
 TURNS = (
     (r"\bright\b", "left"), (r"\bleft\b", "right"), (r"\bincreased\b", "decreased"), (r"\bdecreased\b", "increased"),
@@ -151,6 +156,35 @@ def report(panels: Sequence[Summarised]) -> None:
             print("    to be judged again:", *key)
 
 
+def report_labelled(panels: Sequence[Summarised], *, is_shown: bool = False) -> None:
+    """Print in how many panels with labelled sentences all needs are met, and in how many something foreign stands."""
+    by_key = {panel.key: panel for panel in panels}
+    rows = [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
+    rows = [row for row in rows if (row["article"], row["figure"], row["panel"]) in by_key]
+    met: Counter[str] = Counter()
+    for row in rows:
+        panel = by_key[row["article"], row["figure"], row["panel"]]
+        labels = {(paragraph, start): label for paragraph, start, label in row["sentences"]}
+        chosen = {(item.paragraph, item.start): item.sentence for item in panel.summary.sentences}
+        needs = {need for label in labels.values() if label[0] == "N" for need in label[1:].split(",")}
+        told = {need for place in chosen for need in labels.get(place, "")[1:].split(",") if need}
+        foreign = [place for place in chosen if labels.get(place) == "F"]
+        met["panels"] += 1
+        met["all needs met"] += needs <= told
+        met["something foreign"] += bool(foreign)
+        met["needs"] += len(needs)
+        met["needs met"] += len(needs & told)
+        met["chosen"] += len(chosen)
+        met["foreign sentences"] += len(foreign)
+        met["unlabelled sentences"] += sum(place not in labels for place in chosen)
+        if is_shown:
+            print("##", *panel.key, "| needs", *sorted(needs), "| told", *sorted(told))
+            for place, sentence in chosen.items():
+                print("   ", labels.get(place, "?"), *place, sentence)
+    if rows:
+        print(f"labelled sentences: {dict(met)}")
+
+
 def show(panels: Sequence[Summarised]) -> None:
     """Print the panels that are to be judged again."""
     judged = judgements()
@@ -239,6 +273,7 @@ def main() -> None:
             seconds += took
     if arguments.show:
         show(panels)
+        report_labelled(panels, is_shown=True)
         return
     told = [panel for panel in panels if panel.summary.summary]
     words = sum(word_count(panel.summary.summary) for panel in told)
@@ -249,6 +284,7 @@ def main() -> None:
         f"{1000 * seconds / len(articles):.1f} ms per article"
     )
     report(panels)
+    report_labelled(panels)
     if arguments.lies:
         report_lies(panels)
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from itertools import permutations
 from typing import Any, Final
 
-from pmo_assets.lexicon.words import word_key, words_of
+from pmo_assets.lexicon.words import word_key, word_list, words_of
 from pmo_assets.records.context import ENTITY_GROUPS, EntityGroup
 from pmo_assets.records.stores import SystemicError
 
@@ -33,6 +34,16 @@ OTHER: Final = "other"
 """Stands for a group in a meaning that no term stands for: "other: restriction enzyme"."""
 
 _OF_BODY: Final = frozenset({"systemic disease", "genetic syndrome", "infectious disease"})
+_IN_ORDER: Final = frozenset(
+    word_list(
+        "of the a an in with without and or to due by from for on at as after before no not type grade stage , ( ) /"
+    )
+)
+"""Words that keep those beside them where they are."""
+
+_MOST_MOVED: Final = 4
+"""Words of a name that may stand in another order."""
+
 _WIDE_HEADS: Final = frozenset({"retinopathy", "maculopathy", "keratopathy"})
 """Synonyms that are heads of narrower names, as the names of terms are."""
 _NO_HEADS: Final = frozenset({"hypertension", "hypotension", "ectropion", "entropion", "blindness", "eye disease"})
@@ -118,7 +129,8 @@ def build_lexicon(
                 faults.append(f"{name!r} is {other.group}: {other.name} and {term.group}: {term.name}")
     if faults:
         raise LexiconError("\n".join(faults))
-    forms |= {form: term for form, term in _variants(forms, same).items() if form not in meanings}
+    for variants in (_variants(forms, same), _reordered(forms)):
+        forms |= {form: term for form, term in variants.items() if form not in meanings}
     return Lexicon(terms, forms, meanings)
 
 
@@ -165,6 +177,32 @@ def _variants(forms: Mapping[Form, Term], same: Sequence[Sequence[str]]) -> dict
                     if variant not in forms and found.setdefault(variant, term) is not term:
                         several.add(variant)
     return {form: term for form, term in found.items() if form not in several}
+
+
+def _reordered(forms: Mapping[Form, Term]) -> dict[Form, Term]:
+    """Return further forms of terms: with the words before the last in another order; none of several terms.
+
+    "Macular cystoid edema" is "cystoid macular edema", "lacrimal gland adenoma" an "adenoma of the lacrimal gland".
+    """
+    found: dict[Form, Term] = {}
+    several: set[Form] = set()
+    for name, term in forms.items():
+        if term.group not in {"disease", "finding"}:
+            continue
+        for variant in _orders(name):
+            if variant not in forms and found.setdefault(variant, term) is not term:
+                several.add(variant)
+    return {form: term for form, term in found.items() if form not in several}
+
+
+def _orders(name: Form) -> Iterator[Form]:
+    if name.count("of") == 1 and 0 < (at := name.index("of")) < len(name) - 1:
+        place = name[at + 1 :]
+        name = (*(place[1:] if place[0] == "the" else place), *name[:at])
+        if name and _IN_ORDER.isdisjoint(name):
+            yield name
+    elif 2 < len(name) <= _MOST_MOVED and _IN_ORDER.isdisjoint(name) and not any(word.isdigit() for word in name):
+        yield from ((*before, name[-1]) for before in permutations(name[:-1]) if before != name[:-1])
 
 
 def _read_group(

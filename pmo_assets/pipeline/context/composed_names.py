@@ -1,9 +1,9 @@
 """Diseases that no list names, by how their names are made.
 
 A cause or a form before a disease makes a narrower one ("cabergoline-associated retinopathy", "bullous retinoschisis");
-a disease and the place behind it are what the two are in the other order ("ulcer of the cornea"); a word's ending makes
-it a disease ("sclerokeratitis"); a person's name, or a word that describes, makes one of a head that says nothing alone
-("Purtscher-like syndrome"). Add here: ways in which names are made. Keep out: names (`pmo_assets/lexicon`).
+a word's ending makes it a disease ("sclerokeratitis"); a person's name, or a word that describes, makes one of a head
+that says nothing alone ("Purtscher-like syndrome"). Add here: ways in which new names are made. Keep out: names
+(`pmo_assets/lexicon`), and listed ones in another order (`word_order`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Final
 
 from pmo_assets.lexicon.terms import form_of, lexicon_data, shipped_lexicon
 from pmo_assets.lexicon.words import Words, word_key
-from pmo_assets.pipeline.context.eyes import DIRECTIONS
-from pmo_assets.pipeline.context.lexicon import Span, joined_words
+from pmo_assets.pipeline.context.lexicon import Span
+from pmo_assets.pipeline.context.word_order import adjoin, load_orders, reordered_names
 
 PACKAGE_DATA = ("lexicon/data",)
 """Files of the package that this module reads."""
@@ -33,9 +33,6 @@ _LEAST: Final = 7
 
 _HEAD: Final = 6
 """Letters of a known disease at the end of a word that is within it: "sclerokeratitis"."""
-
-_SIDES: Final = frozenset({"left", "right", "both"})
-_ARTICLES: Final = _SIDES | {"the", "his", "her", "a", "an", "their"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +73,7 @@ def load_makings() -> None:
     """
     _makings()
     _known_endings()
+    load_orders()
 
 
 @cache
@@ -101,7 +99,7 @@ def with_composed_names(words: Words, spans: Sequence[Span]) -> list[Span]:
     """
     taken = {index: span for span in spans for index in range(span.first, span.end)}
     made: dict[int, Span] = {}
-    for span in _turned(words, spans, taken) + _by_heads(words, taken):
+    for span in [*reordered_names(words, spans), *_by_heads(words, taken)]:
         if not any(index in made for index in range(span.first, span.end)):
             made |= dict.fromkeys(range(span.first, span.end), span)
     found = {id(span): span for span in made.values()}
@@ -115,39 +113,6 @@ def with_composed_names(words: Words, spans: Sequence[Span]) -> list[Span]:
             result.pop()
         result.append(wider)
     return result
-
-
-def _turned(words: Words, spans: Sequence[Span], taken: Mapping[int, Span]) -> list[Span]:
-    """Diseases whose place stands behind them: "ulcer of the cornea", "thrombosis of the left ophthalmic vein"."""
-    turned = []
-    for place in spans:
-        if place.group != "anatomy":
-            continue
-        first = place.first - 1
-        while first >= 0 and (words.keys[first] in _ARTICLES or words.keys[first] in DIRECTIONS):
-            first -= 1
-        if first < 1 or words.keys[first] != "of":
-            continue
-        before = taken.get(first - 1)
-        begin = before.first if before is not None else first - 1
-        if before is not None and before.group not in {"disease", "finding"}:
-            continue
-        span, begin = _joined(words, place, begin, first)
-        if span is not None and span.group == "disease":
-            # A side between them is the eye's.
-            end = first if _SIDES & {*words.keys[first + 1 : place.first]} else place.end
-            turned.append(Span(begin, end, span.group, span.term, span.broader))
-    return turned
-
-
-def _joined(words: Words, place: Span, begin: int, end: int) -> tuple[Span | None, int]:
-    """The longest name that a place makes with the words before it, and where that begins: up to two further words."""
-    for start in range(max(0, begin - 2), begin + 1):
-        if all(_adjoin(words, index) for index in range(start, end - 1)):
-            span = joined_words(words, place, range(start, end))
-            if span is not None:
-                return span, start
-    return None, begin
 
 
 def _by_heads(words: Words, taken: Mapping[int, Span]) -> list[Span]:
@@ -180,7 +145,7 @@ def _by_heads(words: Words, taken: Mapping[int, Span]) -> list[Span]:
 def _follows_disease(words: Words, index: int, taken: Mapping[int, Span]) -> bool:
     """Whether a disease stands before a word, which then says its kind: "prolactinoma adenoma"."""
     before = taken.get(index - 1)
-    return before is not None and before.group == "disease" and _adjoin(words, index - 1)
+    return before is not None and before.group == "disease" and adjoin(words, index - 1)
 
 
 def _above(key: str) -> tuple[str, ...]:
@@ -203,7 +168,7 @@ def _begin_of_name(words: Words, head: int, taken: Mapping[int, Span]) -> int:
         describes = (
             words.keys[head] in makings.described and head - 1 not in taken and len(key) > 5
             and key.endswith(makings.adjectives) and key not in makings.no_names
-            and _adjoin(words, head - 1)
+            and adjoin(words, head - 1)
         )  # fmt: skip
         return head - 1 if describes else head
     return first
@@ -214,7 +179,7 @@ def _is_name(words: Words, index: int, head: int) -> bool:
     text = words.text[words.starts[index] : words.ends[index]]
     plain = text.removesuffix("'s").removesuffix("’s")
     if (
-        not _adjoin(words, index)
+        not adjoin(words, index)
         or not plain[:1].isupper()
         or len(plain) < 3
         or words.keys[index] in _makings().no_names
@@ -229,12 +194,6 @@ def _is_name(words: Words, index: int, head: int) -> bool:
     opens = not before or before[-1] in ".:;!?()[]"
     joined = words.text[words.ends[index] : words.starts[index + 1]] in _HYPHENS or index + 1 < head
     return joined or not opens
-
-
-def _adjoin(words: Words, index: int) -> bool:
-    """Whether only a blank or a hyphen lies between a word and the next."""
-    between = words.text[words.ends[index] : words.starts[index + 1]]
-    return between in _HYPHENS or between.isspace()
 
 
 def _narrowed(words: Words, span: Span, taken: Mapping[int, Span]) -> Span:
@@ -254,7 +213,7 @@ def _narrowed(words: Words, span: Span, taken: Mapping[int, Span]) -> Span:
 
 def _modifier(words: Words, end: int, taken: Mapping[int, Span], makings: _Makings) -> int:
     """Index of the first word of the modifier that ends before `end`; `end` where none does."""
-    if not _adjoin(words, end - 1):
+    if not adjoin(words, end - 1):
         return end
     key = words.keys[end - 1]
     if key in makings.links and end > 1 and words.text[words.ends[end - 2] : words.starts[end - 1]] in _HYPHENS:
@@ -267,7 +226,7 @@ def _modifier(words: Words, end: int, taken: Mapping[int, Span], makings: _Makin
             first -= 1
         return first
     for first in (end - 2, end - 1):
-        if first < 0 or (first < end - 1 and not _adjoin(words, first)):
+        if first < 0 or (first < end - 1 and not adjoin(words, first)):
             continue
         own = taken.get(first)
         if tuple(words.keys[first:end]) in makings.modifiers and (own is None or own.first >= first):

@@ -99,13 +99,14 @@ def matches(words: Words, trie: Trie) -> Iterator[tuple[int, int, Form]]:
 
     A short bracket inside a name is passed over: "neovascular (wet) age-related macular degeneration".
     """
-    for first in range(len(words)):
+    count, read = len(words), [tuple(words.alternatives(index)) for index in range(len(words))]
+    passes = len(trie) > _MANY
+    for first in range(count):
         nodes, end = [trie], first
-        while nodes and end < len(words):
-            if end > first and words.keys[end] == "(" and len(trie) > _MANY:
+        while nodes and end < count:
+            if passes and end > first and words.keys[end] == "(":
                 end = _past_bracket(words, end)
-            read = tuple(words.alternatives(end)) if end < len(words) else ()
-            nodes = [node[word] for node in nodes for word in read if word in node]
+            nodes = [node[word] for node in nodes for word in read[end] if word in node] if end < count else []
             end += 1
             ended = {node[None] for node in nodes if None in node}
             yield from ((first, end, form) for form in sorted(ended))
@@ -281,38 +282,56 @@ def joined_terms(words: Words, head: Span, places: Iterable[range]) -> dict[str,
     return found
 
 
-def joined_words(words: Words, place: Span, head: range) -> Span | None:
-    """Return the term that the words of a head make with a place that stands behind them, or with its other names.
+def readings(words: Words, indices: Iterable[int]) -> list[tuple[str, ...]]:
+    """Return the ways to read the words at some indices."""
+    return [tuple(words.alternatives(index)) for index in indices]
+
+
+def named_by(read: Iterable[Sequence[str]]) -> Term | None:
+    """Return the term that words make, each read in one of its ways; None where they make none."""
+    forms = shipped_lexicon().forms
+    return next((forms[form] for form in _forms_read(read) if form in forms), None)
+
+
+def placed_term(place: Span, head: Sequence[Sequence[str]]) -> Term | None:
+    """Return the term that the words of a head make with a place that stands elsewhere, or with its other names.
 
     "Ulcer" of the "cornea" is "corneal ulcer", "nevus" of the "bulbar conjunctiva" a "conjunctival nevus".
 
     Args:
-        words: of the text.
-        place: term of anatomy.
-        head: the head's words.
+        place: a term: a place, or a cause ("retinopathy" due to "diabetes").
+        head: how the head's words may be read.
     """
     lexicon = shipped_lexicon()
     if place.group == "other":
         return None
-    terms = [lexicon.terms[place.group, name] for name in (place.term, *place.broader) if name not in _WIDEST]
-    for name in (name for term in terms for name in (term.name, *term.synonyms)):
-        nodes = [_shipped_trie()]
-        for word in form_of(name):
-            nodes = [node[word] for node in nodes if word in node]
-        for index in head:
-            nodes = [node[word] for node in nodes for word in words.alternatives(index) if word in node]
-        for form in sorted(node[None] for node in nodes if None in node):
-            if (found := lexicon.forms.get(form)) is not None:
-                return Span(place.first, place.end, found.group, found.name, lexicon.broader(found))
-    return None
+    terms = [lexicon.terms.get((place.group, name)) for name in (place.term, *place.broader) if name not in _WIDEST]
+    names = (name for term in terms if term is not None for name in (term.name, *term.synonyms))
+    return next((found for name in names if (found := named_by([*_read(name), *head]))), None)
+
+
+@cache
+def _read(name: str) -> tuple[tuple[str], ...]:
+    """The words of a lexicon's name, each read in its one way."""
+    return tuple((word,) for word in form_of(name))
+
+
+def span_of(term: Term, first: int, end: int) -> Span:
+    """Return the span of a term at a range of words."""
+    return Span(first, end, term.group, term.name, shipped_lexicon().broader(term))
 
 
 def _forms_of(words: Words, indices: Sequence[int]) -> list[Form]:
     """The forms that the words at some indices are, read in all their ways."""
+    return _forms_read(readings(words, indices))
+
+
+def _forms_read(read: Iterable[Sequence[str]]) -> list[Form]:
     nodes = [_shipped_trie()]
-    for index in indices:
-        read = tuple(words.alternatives(index))
-        nodes = [node[word] for node in nodes for word in read if word in node]
+    for alternatives in read:
+        nodes = [node[word] for node in nodes for word in alternatives if word in node]
+        if not nodes:
+            return []
     return sorted(node[None] for node in nodes if None in node)
 
 

@@ -60,7 +60,7 @@ _SIGNS: Final = keys_of(
 _LINKS: Final = keys_of(
     "due to secondary caused by related because of from represent represents represented representing reflect reflects "
     "reflecting indicate indicates indicating correspond be been is are was were consistent compatible resulting "
-    "attributable attributed explained suffering having have for a an the"
+    "attributable attributed explained result suffering having have for a an the"
 )
 """Words between a doubt and what it speaks of: "likely due to", "may be secondary to", "possibly represents"."""
 _WITH: Final = keys_of("consistent compatible associated")
@@ -211,7 +211,8 @@ def _list_trigger(
     for index in range(end, min(end + _REACH, len(words))):
         key = words.keys[index]
         if key in _INCLUDES or (key in _COPULAS and _term_follows(words, index + 1, starting, stops)):
-            return _Trigger(first, index + 1, status, "before", lists=True)
+            begin = index + 1 + (words.keys[index + 1 : index + 2] == [":"])
+            return _Trigger(first, begin, status, "before", lists=True)
         if stops[index] or key == ",":
             break
     end += words.keys[end : end + 1] == ["of"]

@@ -3,8 +3,8 @@
 Authors name a figure once and speak of it in several sentences: behind a finding ("… arterialized flow. Velocities of
 up to 692 cm/s were obtained (Figure 1)."), or before it ("Figure 2 shows … Of those, 11 had …"). What a sentence beside
 a mention is to the panel – needed, context, or of something else – is decided by features whose weights were fitted on
-1,169 sentences of 105 panels (`benchmarks/fit_passages.py`, `weights/passage_choice.json`). Add here: features of a
-sentence beside a mention. Keep out: sentences that name the panel or carry on in set words (`panel_mentions`).
+the labelled sentences of 128 panels (`benchmarks/fit_passages.py`, `weights/passage_choice.json`). Add here: features
+of a sentence beside a mention. Keep out: sentences that name the panel or carry on in set words (`panel_mentions`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -44,9 +44,13 @@ REACH: Final = 5
 REACH_BACK: Final = 3
 """Sentences before a mention from which the paragraph before it may be reached."""
 
-MOST_FOREIGN: Final = 0.2
-"""Probability of being of something else from which a sentence stays out: of what is taken then, 6 % is foreign, and a
-little more than half of what is needed is taken (held out by article)."""
+LEAST_ODDS: Final = 1.0
+"""How much likelier a sentence is needed than of something else, at least, so that it is taken. What is merely of the
+same patient or experiment stays out, and more of what is needed is taken at the same risk of something foreign."""
+
+MOST_FOREIGN: Final = 0.5
+"""Probability of being of something else from which a sentence ends the passage on its side: what lies beyond it is of
+that other thing more often than the sentence alone tells."""
 
 _SECTIONS: Final = ("case", "results", "methods", "discussion")
 _DISTANCES: Final = tuple(f"{step * n:+d} sentences" for step in (-1, 1) for n in range(1, REACH + 1))
@@ -116,7 +120,7 @@ def passage(
     spoken_of: Collection[tuple[int, int]],
     weights: Mapping[Role, Mapping[str, float]] | None = None,
 ) -> list[Neighbour]:
-    """Return the sentences around a mention that are hardly of something else, in the text's order, without mentions.
+    """Return the sentences around a mention that tell of the same picture, without mentions.
 
     Sentences that name a figure are never among them, and titles neither.
 
@@ -128,12 +132,32 @@ def passage(
         weights: by role and name of a feature; None for the package's.
     """
     weights = passage_weights() if weights is None else weights
-    found = []
-    for k in candidates(n, article, spoken_of):
-        shares = role_probabilities(passage_features(n, k, terms, article, spoken_of), weights)
-        if shares["foreign"] <= MOST_FOREIGN:
-            found.append(Neighbour(k, shares["needed"], shares["foreign"], article.sentences[k]))
-    return found
+    around = list(candidates(n, article, spoken_of))
+    shares = [role_probabilities(passage_features(n, k, terms, article, spoken_of), weights) for k in around]
+    return [
+        Neighbour(around[i], shares[i]["needed"], shares[i]["foreign"], article.sentences[around[i]])
+        for i in chosen_of([k - n for k in around], shares)
+    ]
+
+
+def chosen_of(
+    offsets: Sequence[int], shares: Sequence[Mapping[Role, float]], least_odds: float = LEAST_ODDS
+) -> list[int]:
+    """Return the indices of the sentences beside a mention that are taken, in their order.
+
+    Args:
+        offsets: how many sentences each stands behind the mention (negative: before it).
+        shares: the probabilities of its roles.
+        least_odds: of being needed against being foreign.
+    """
+    taken = []
+    for side in (-1, 1):
+        for i in sorted((i for i, offset in enumerate(offsets) if offset * side > 0), key=lambda i: abs(offsets[i])):
+            if shares[i]["foreign"] > MOST_FOREIGN:
+                break
+            if shares[i]["needed"] >= least_odds * shares[i]["foreign"]:
+                taken.append(i)
+    return sorted(taken)
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from pmo_assets.lexicon.words import Words, word_key
-from pmo_assets.pipeline.context.lexicon import Span, joined_terms
+from pmo_assets.pipeline.context.lexicon import Span, joined_terms, named_by, readings
 from pmo_assets.pipeline.context.quantities import keys_of
 
 _GROUPS: Final = frozenset({"disease", "finding"})
@@ -104,7 +104,11 @@ def _places_of_lesions(words: Words, spans: Sequence[Span]) -> list[range]:
 
 
 def _is_short(words: Words, span: Span) -> bool:
-    return span.group in _GROUPS and span.end == span.first + 1 and not words.capitals[span.first]
+    """Whether a span is one word, and stands for what that word by itself is: it may stand for a longer name."""
+    if span.group not in _GROUPS or span.end > span.first + 1 or words.capitals[span.first]:
+        return False
+    by_itself = named_by(readings(words, [span.first]))
+    return by_itself is None or by_itself.name == span.term
 
 
 def _has_place(words: Words, index: int, starting: Mapping[int, Span]) -> bool:

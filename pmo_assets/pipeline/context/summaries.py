@@ -42,7 +42,7 @@ MAX_WORDS: Final = 250
 MAX_FURTHER: Final = 3
 """Sentences at most that name neither panel nor figure."""
 
-MAX_NEIGHBOURS: Final = 8
+MAX_NEIGHBOURS: Final = 12
 """Sentences at most that stand around mentions (`passages`)."""
 
 _LEAST_SHARED: Final = 0.4

@@ -123,6 +123,7 @@ def test_negated_terms(text: str, negated: set[str]) -> None:
         # links between a doubt and its term
         ("macular edema, likely secondary to uveitis", {"uveitis"}),
         ("Edema may be due to uveitis", {"uveitis"}),
+        ("Edema may also be the result of uveitis, or lymphoma", {"uveitis", "lymphoma"}),
         ("suspicious leakage", {"leakage"}),
         ("a lesion that may represent melanoma or metastasis", {"melanoma", "metastasis"}),
         ("r/o endophthalmitis", {"endophthalmitis"}),
@@ -137,6 +138,7 @@ def test_negated_terms(text: str, negated: set[str]) -> None:
             {"retinoblastoma", "persistent fetal vasculature"},
         ),
         ("A differential diagnosis of uveitis or lymphoma was made", {"uveitis", "lymphoma"}),
+        ("The differential diagnosis includes: uveitis (slide A), and lymphoma (slide C).", {"uveitis", "lymphoma"}),
         ("each disease in the differential diagnosis, from retinoblastoma to uveitis", set()),
         # where a doubt ends
         ("possible melanoma, but drusen", {"melanoma"}),

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.context.article_text import ArticleText, article_text
 from pmo_assets.pipeline.context.passages import (
     FEATURES,
-    MOST_FOREIGN,
+    LEAST_ODDS,
     REACH,
     ROLES,
+    Role,
     candidates,
+    chosen_of,
     goes_back,
     introduces_figure,
     opens_with_figure,
@@ -116,7 +118,7 @@ def test_the_package_takes_what_is_beside_a_finding_and_leaves_what_is_of_anothe
     n = place(text, VELOCITY)
     found = passage(n, subcaption_terms(SUBCAPTION, ()), text, {(9, text.sentences[n].start)})
     assert FLOW in [item.sentence.text for item in found]
-    assert all(item.foreign <= MOST_FOREIGN for item in found)
+    assert all(item.needed >= LEAST_ODDS * item.foreign for item in found)
     assert other not in [item.sentence.text for item in found]
 
 
@@ -154,3 +156,32 @@ def test_sentences_that_open_with_their_figure_or_introduce_it() -> None:
     assert not introduces_figure(SECOND)
     assert goes_back("With the second method, 12 were found (Figure 2).")
     assert not goes_back(SECOND)
+
+
+def shares(needed: float, foreign: float) -> dict[Role, float]:
+    return {"needed": needed, "context": 1 - needed - foreign, "foreign": foreign}
+
+
+NEEDED, CONTEXT, DOUBTFUL, FOREIGN = shares(0.6, 0.1), shares(0.05, 0.1), shares(0.3, 0.4), shares(0.1, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "roles", "taken"),
+    [
+        ([1, 2, 3], [NEEDED, CONTEXT, NEEDED], [0, 2]),
+        ([1, 2], [DOUBTFUL, NEEDED], [1]),
+        ([1, 2, 3], [NEEDED, FOREIGN, NEEDED], [0]),
+        ([-1, -2, 1], [FOREIGN, NEEDED, NEEDED], [2]),
+        ([-2, -1], [NEEDED, NEEDED], [0, 1]),
+    ],
+    ids=["context stays out", "doubt alone ends nothing", "foreign ends the side", "not the other side", "before it"],
+)
+def test_what_is_likelier_needed_is_taken_up_to_something_foreign(
+    offsets: list[int], roles: list[dict[Role, float]], taken: list[int]
+) -> None:
+    assert chosen_of(offsets, roles) == taken
+
+
+def test_higher_odds_take_less() -> None:
+    assert chosen_of([1, 2], [NEEDED, shares(0.4, 0.3)], 1.0) == [0, 1]
+    assert chosen_of([1, 2], [NEEDED, shares(0.4, 0.3)], 2.0) == [0]
