@@ -377,6 +377,10 @@ def test_instructions_open_with_their_evidence_and_show_their_box_when_looked_at
     assert box.evaluate(visible) == "visible"
     page.locator(".instructions li").first.hover()
     assert box.evaluate(visible) == "hidden"
+    page.locator("#viewer-body").evaluate("body => body.scrollTo(0, body.scrollHeight)")
+    place = page.locator(".stage").bounding_box()
+    assert place is not None
+    assert place["y"] >= 0, "the picture stays in sight"
     assert page.title() != "owned"
 
 
