@@ -13,6 +13,7 @@ from pmo_assets.storage.leases import holding
 from pmo_assets_tests.cli.command_line import Pmo
 
 
+@pytest.mark.slow
 def test_it_shows_first_and_deletes_when_told_to(pmo: Pmo, tmp_path: Path) -> None:
     data = tmp_path / "data"
     old, young = data / "objects" / "ab" / ".x.pdf.1-host-1.part", data / "tables" / "panels" / "0009-aaaaaaaa.parquet"

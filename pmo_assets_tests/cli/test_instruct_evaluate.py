@@ -115,6 +115,7 @@ def answers_and_judges(handler: Handler, body: dict[str, Any]) -> None:
     handler.reply(200, completion("Yes." if text["text"].startswith("Does") else "Some fluid"))
 
 
+@pytest.mark.slow
 def test_a_model_is_asked_with_pictures_once_and_judged(hub: Path, tmp_path: Path, monkeypatch) -> None:
     asked, _ = written(hub, tmp_path / "set")
     with chat_server(otherwise=answers_and_judges) as server:

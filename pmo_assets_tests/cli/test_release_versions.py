@@ -16,6 +16,8 @@ from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.cli.command_line import Pmo, files_below
 from pmo_assets_tests.release.finished import finish, make
 
+pytestmark = pytest.mark.slow  # whole runs
+
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -46,7 +48,6 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
     return line
 
 
-@pytest.mark.slow  # whole releases
 @pytest.mark.usefixtures("data")
 def test_the_releases_are_listed_newest_first(pmo: Pmo) -> None:
     result = pmo("release", "list", COLUMNS="200")
@@ -67,7 +68,6 @@ def test_without_a_release_it_is_said_how_to_get_one(pmo: Pmo) -> None:
     assert "/data (PMO_DATA_ROOT): run `pmo run`" in said
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("data")
 def test_two_releases_are_held_against_each_other(pmo: Pmo, tmp_path: Path) -> None:
     result = pmo("release", "diff", "1.0.0", "1.1.1", "--out", "changed.parquet", COLUMNS="200")
@@ -86,14 +86,12 @@ def test_two_releases_are_held_against_each_other(pmo: Pmo, tmp_path: Path) -> N
     assert "the panels are the same" in same.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("data")
 @pytest.mark.parametrize("versions", [("1.0.0", "9.0.0"), ("new", "1.0.0"), ("../1.0.0", "1.0.0")])
 def test_a_version_that_is_not_there_is_named_with_those_that_are(pmo: Pmo, versions: tuple[str, str]) -> None:
     assert "released are 1.0.0, 1.1.0, 1.1.1" in one_line(pmo("release", "diff", *versions))
 
 
-@pytest.mark.slow
 def test_an_older_release_is_made_again(pmo: Pmo, data: Path, tmp_path: Path) -> None:
     result = pmo("release", "rebuild", "1.1.1", "again", COLUMNS="200")
     assert result.returncode == 0, result.stderr
@@ -103,7 +101,6 @@ def test_an_older_release_is_made_again(pmo: Pmo, data: Path, tmp_path: Path) ->
     assert again == {name: present[name] for name in again}
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("data")
 def test_a_release_that_cannot_be_made_again_is_written_and_it_is_said_what_differs(pmo: Pmo, tmp_path: Path) -> None:
     result = pmo("release", "rebuild", "1.1.0", "again")

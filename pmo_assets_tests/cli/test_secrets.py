@@ -87,6 +87,7 @@ def test_every_kind_of_key_is_tried() -> None:
     assert {"llm_api_key", "vlm_api_key", "entrez_api_key"} <= set(secret_options())
 
 
+@pytest.mark.slow
 def test_commands_that_show_settings_show_no_key(marked: Callable[..., str], tmp_path: Path) -> None:
     said = marked("settings") + marked("home") + marked("batches", "list")
     assert "PMO_LLM_API_KEY" in said

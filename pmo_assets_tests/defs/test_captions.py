@@ -163,6 +163,7 @@ def test_an_unknown_model_fails_the_partition(graph: Graph, tmp_path: Path) -> N
         materialised(graph, tmp_path, server.base_url)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_fails_the_partition(graph: Graph, tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -82,6 +82,7 @@ def test_materialize_all_lets_people_choose_batches_until_there_are_two_kinds_of
     assert set(graph.get_all_asset_keys()) == set(alone.get_all_asset_keys())
 
 
+@pytest.mark.slow  # the S3 client tries again
 def test_a_data_root_that_cannot_be_asked_hides_nothing(tmp_path: Path) -> None:
     settings = settings_below(tmp_path).model_copy(
         update={"data_root": "s3://bucket/root", "s3_endpoint": "http://127.0.0.1:1"}

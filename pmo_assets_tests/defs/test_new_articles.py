@@ -266,6 +266,7 @@ def test_the_instance_is_asked_as_often_for_many_batches_as_for_few(room: Room) 
     assert asked[0] == asked[1]
 
 
+@pytest.mark.slow
 def test_very_many_batches_are_requested_some_at_a_time(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pmo_assets.defs.sensors.AT_ONCE", 2)
     registered = [key for number in range(1, 6) for key in room.register(number)]
@@ -386,6 +387,7 @@ def test_the_release_follows_registered_batches_by_itself(room: Room) -> None:
     room.release(release)
 
 
+@pytest.mark.slow
 def test_a_release_of_the_same_is_not_requested_again(room: Room) -> None:
     room.register(1)
     room.process(only(room.tick(registered_batches)[0], "process_batch"))

@@ -98,6 +98,7 @@ def test_a_place_without_annotations_fails_and_is_named(graph: Graph, tmp_path: 
         materialise(graph, str(tmp_path))
 
 
+@pytest.mark.slow
 def test_annotated_articles_that_no_batch_holds_are_not_scored(sample_folder: Path, tmp_path: Path) -> None:
     defs = build_defs(settings_below(tmp_path, annotations=str(sample_folder / "truth")))
     with dg.DagsterInstance.ephemeral() as instance:
@@ -115,6 +116,7 @@ def test_scoring_without_annotations_says_what_is_missing(tmp_path: Path) -> Non
 # with it
 
 
+@pytest.mark.slow
 def test_all_assets_are_made_with_their_schemas(measured: Measured) -> None:
     assert measured.made == set(QUALITY_ASSETS)
     for name in QUALITY_ASSETS:
@@ -128,6 +130,7 @@ def shown_rows(shown: dg.MetadataValue) -> Sequence[dg.TableRecord]:  # type: ig
     return shown.records
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_used_is_reported(measured: Measured) -> None:
     metadata = measured.metadata["annotations"]
     assert metadata["unusable_files"].value == 1
@@ -135,6 +138,7 @@ def test_a_file_that_cannot_be_used_is_reported(measured: Measured) -> None:
     assert record.data["file"] == "broken.json"
 
 
+@pytest.mark.slow
 def test_what_is_not_scored_is_named_with_its_reason(measured: Measured) -> None:
     reasons = {r.data["article"]: r.data["why"] for r in shown_rows(measured.metadata["figure_quality"]["not_scored"])}
     assert reasons["PMC123"] == "in no batch that has figures"
@@ -145,6 +149,7 @@ def test_what_is_not_scored_is_named_with_its_reason(measured: Measured) -> None
     }
 
 
+@pytest.mark.slow
 def test_the_samples_are_found_but_for_the_invented_figure(measured: Measured) -> None:
     table = records(measured, "figure_quality")
     (missed,) = table.filter(pl.col("state") == "missed").to_dicts()
@@ -156,6 +161,7 @@ def test_the_samples_are_found_but_for_the_invented_figure(measured: Measured) -
     assert value(measured, "figure_quality", "captions similar", threshold=0.95) > 0.9
 
 
+@pytest.mark.slow
 def test_detections_of_the_samples_are_good_and_the_invented_figure_counts_as_missed(measured: Measured) -> None:
     assert 0.8 < value(measured, "detection_quality", "AP", "panel", 0.5) < 1
     assert value(measured, "detection_quality", "type accuracy", "images found") > 0.8
@@ -165,6 +171,7 @@ def test_detections_of_the_samples_are_good_and_the_invented_figure_counts_as_mi
     assert worst["problems"][0] == "the figure itself was not found"
 
 
+@pytest.mark.slow
 def test_subcaptions_and_assembly_of_the_samples_are_good(measured: Measured) -> None:
     assert value(measured, "subcaption_quality", "mean average sentence BLEU") > 0.9
     assert value(measured, "assembly_quality", "panels assigned") > 0.8
@@ -173,6 +180,7 @@ def test_subcaptions_and_assembly_of_the_samples_are_good(measured: Measured) ->
     assert (table.select(pl.sum_horizontal("right", "wrong", "none", "missed") == pl.col("panels"))).to_series().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asset", "plots", "numbers"),
     [
@@ -199,6 +207,7 @@ def test_the_ui_shows_numbers_plots_and_the_worst_cases(
         assert len(match[1]) < 45_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asset", MEASURES)
 def test_a_page_shows_every_figure_with_a_problem(measured: Measured, asset: str) -> None:
     page = measured.graph.tables.data_root.read(page_key(asset)).decode()

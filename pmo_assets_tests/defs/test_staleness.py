@@ -193,6 +193,7 @@ def test_each_asset_is_asked_for_once_whatever_the_number_of_batches(
     assert asked == len(home.stages.parents)
 
 
+@pytest.mark.slow
 def test_a_step_with_other_settings_than_its_run_began_with_is_refused(tmp_path: Path) -> None:
     """As when `.env` differs between the machines that work on one run."""
     settings = settings_below(tmp_path)

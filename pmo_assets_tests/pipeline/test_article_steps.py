@@ -144,6 +144,7 @@ def broken_pictures() -> dict[str, tuple[bytes, str]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["truncated", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bomb", "web page", "empty"))]
 )

@@ -129,6 +129,7 @@ def tables(tmp_path: Path) -> Tables:
     return found
 
 
+@pytest.mark.slow
 def test_the_whole_release_is_without_people_and_says_what_was_masked(
     tables: Tables, masker: Masker, tmp_path: Path
 ) -> None:

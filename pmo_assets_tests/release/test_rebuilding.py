@@ -95,6 +95,7 @@ def test_it_is_said_which_batches_are_no_longer_what_they_were(tables: Tables, t
     assert set(rebuilt.same) & set(rebuilt.other) == set()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_longer_made_counts_as_another(tables: Tables, target: DataRoot) -> None:
     finish(tables, "0001-a", {1: {}, 3: {}})  # 3 is a test article
     make(tables)

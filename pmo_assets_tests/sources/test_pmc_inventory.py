@@ -463,6 +463,7 @@ def inventory_frame(rows: dict[tuple[int, int], str], day: int) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("range_rows", [1, 37, 10**6])
 @pytest.mark.parametrize("follow", [True, False])
 def test_changes_are_those_that_a_comparison_by_hand_finds(

@@ -121,6 +121,7 @@ def readable_samples() -> list[tuple[str, Article, bytes]]:
 # true pairs
 
 
+@pytest.mark.slow
 def test_the_sample_articles_with_their_own_pdf_are_verified_by_their_text() -> None:
     assert len(readable_samples()) >= 9
     for name, xml, pdf in readable_samples():

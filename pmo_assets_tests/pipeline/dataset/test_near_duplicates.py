@@ -201,6 +201,7 @@ def test_more_panels_part_no_group(given_panels: tuple[Hashes, list[str], list[i
 # many
 
 
+@pytest.mark.slow
 def test_many_panels_are_compared_without_comparing_all() -> None:
     """Known copies among 60,000 hashes whose bits lean like those of photographs of one kind."""
     generator = np.random.default_rng(5)

@@ -65,6 +65,8 @@ from pmo_assets.workers.pool import WorkerPool
 from pmo_assets_tests.cli.command_line import command, environment, files_below
 from pmo_assets_tests.loopback import LoopbackPmc, articles_from_folder
 
+pytestmark = pytest.mark.slow  # whole runs
+
 BATCHES = ("batch-0001", "batch-0002")
 
 ASKED = ("cues", "instructions", "verdicts")
@@ -265,7 +267,6 @@ def test_a_shard_gets_no_twin_in_the_folder_of_a_release(world: World) -> None:
         _beside(shard)
 
 
-@pytest.mark.slow  # a release is filled
 def test_filled_folder_says_what_it_is(world: World, tmp_path: Path) -> None:
     _fill(world, world.nulled / "hub", tmp_path / "hub")
     assert check_sums(tmp_path / "hub") == []
@@ -308,7 +309,6 @@ def test_from_pmc(world: World, tmp_path: Path) -> None:
     assert (tmp_path / "filled.parquet").read_bytes() == (world.whole / "pubmed_ophtha.parquet").read_bytes()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("split", "known"), [("train", None), ("test", False)])
 def test_a_release_without_pictures_of_figures_gets_none(
     world: World, tmp_path: Path, split: str, known: bool | None
@@ -366,7 +366,6 @@ def test_a_partly_filled_file_can_be_filled_further(world: World, tmp_path: Path
     assert place.read_bytes() == (world.whole / "pubmed_ophtha.parquet").read_bytes()
 
 
-@pytest.mark.slow
 def test_values_are_verified_one_by_one(world: World, tmp_path: Path) -> None:
     """A release that withholds something else: the row is not filled with what is not it."""
     listed = pl.read_parquet(world.listed)
@@ -391,7 +390,6 @@ def test_values_are_verified_one_by_one(world: World, tmp_path: Path) -> None:
         assert made.select("panel_image_bytes", "subcaption_text", "in_text_mention").null_count().row(0) == (1, 1, 1)
 
 
-@pytest.mark.slow  # a release each; filling/test_context holds it
 @pytest.mark.parametrize(
     ("column", "without"),
     [
@@ -596,7 +594,6 @@ def arguments(world: World, tmp_path: Path) -> dict[str, Any]:
     return {"env": {**environment(tmp_path), "PMO_DATA_ROOT": world.data.root}, "cwd": tmp_path}
 
 
-@pytest.mark.slow
 def test_the_command_killed_and_run_again(world: World, tmp_path: Path, arguments: dict[str, Any]) -> None:
     words = command("release", "fill-null", "release/pubmed_ophtha.parquet", "--workers", "1")
     kept = tmp_path / "private" / ".pubmed_ophtha.filled.parquet.filling" / "articles"
@@ -618,7 +615,6 @@ def test_the_command_killed_and_run_again(world: World, tmp_path: Path, argument
     assert not kept.parent.exists()
 
 
-@pytest.mark.slow  # whole releases
 def test_the_command_says_what_it_could_not_restore(world: World, tmp_path: Path, arguments: dict[str, Any]) -> None:
     first, _ = world.withheld
     (tmp_path / "release").rename(tmp_path / "copy")  # in the data root's own nothing is restored

@@ -16,6 +16,7 @@ from pmo_assets.tables.release import CONFIGS
 mlcroissant = pytest.importorskip("mlcroissant")
 
 
+@pytest.mark.slow
 def test_it_is_valid_and_only_the_date_is_missing(hub_folder: Path) -> None:
     """A date would differ between two releases of the same rows."""
     issues = mlcroissant.Dataset(os.fspath(hub_folder / "croissant.json")).metadata.ctx.issues
