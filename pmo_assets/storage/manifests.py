@@ -131,11 +131,11 @@ class Manifests:
         """
         added: list[tuple[str, int]] = []
         while True:
-            keys = self.batches()
-            known = {pair for key in keys for pair in self._contents(key)}
+            # The place first: a batch that appears between the two looks takes it, and is seen then.
+            sequence = next_sequence(self.every_batch())
+            known = {pair for key in self.batches() for pair in self._contents(key)}
             new = [row for row in rows if (row[self.unit.key], row["digest"]) not in known]
             new.sort(key=lambda row: row[self.unit.key])
-            sequence = next_sequence(self.every_batch())
             groups = [new[first : first + size] for first in range(0, len(new), size)]
             for number, group in enumerate(groups, start=sequence):
                 table = checked(schema_of(self.unit.batch), [dict(row) for row in group])

@@ -195,6 +195,7 @@ class BatchRegistry:
         made = Registered()
         seen: SeenManifests = {}
         while True:
+            places = self.manifests.every_batch()
             known = self._packages(_kind(look.source))
             # a removed batch may come back: the numbers of its articles stay theirs
             listings = numbered(look.listings, look.source, chain.from_iterable(known.values()))
@@ -205,7 +206,7 @@ class BatchRegistry:
             counted = chain.from_iterable(known[key] for key in self.batches() if key in known)
             same_kind = [item for item in counted if _kind(item.source) == _kind(look.source)]
             new, made.said_before = said_before(newest_versions(listings), look.source, same_kind)
-            if self._added(made, seen, look.source, new, size, look.totals()):
+            if self._added(made, seen, look.source, new, size, places, look.totals()):
                 break
         Tables(self.data_root).write_registration_rejections(look.source, rejections)
         return made
@@ -223,7 +224,7 @@ class BatchRegistry:
         """
         made = Registered()
         seen: SeenManifests = {}
-        while not self._added(made, seen, source, listings, size, None):
+        while not self._added(made, seen, source, listings, size, self.manifests.every_batch(), None):
             pass
         return made.added
 
@@ -240,13 +241,17 @@ class BatchRegistry:
         source: str,
         listings: Sequence[PackageListing],
         size: int,
+        places: Sequence[str],
         totals: Mapping[str, Any] | None,
     ) -> bool:
-        """Register batches; False when another command took a place, so that the new packages must be found anew."""
+        """Register batches; False when another command took a place, so that the new packages must be found anew.
+
+        `places` are all batches as they were before anything else was looked at: one that has appeared since takes the
+        next place, and so is noticed.
+        """
         keys = self.batches()
         seen.update({key: self._registered(key) for key in keys if key not in seen})
         registered = [row for key in keys if seen[key][0] == _kind(source) for row in seen[key][1]]
-        places = self.manifests.every_batch()
         for key, group in new_batches(listings, registered=registered, existing_keys=places, size=size):
             table = checked(ArticleBatch, manifest_rows(group, source))
             said = {_TOTALS: json.dumps(totals, ensure_ascii=False, sort_keys=True)} if totals is not None else {}
