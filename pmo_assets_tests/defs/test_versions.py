@@ -109,7 +109,7 @@ CHANGES: list[tuple[str, str, str, set[str]]] = [
     ),
     (
         "records/defaults.py", "NMS_IOU: Final = 0.3", "NMS_IOU: Final = 0.4",
-        {"panel_detections", "image_detections", "marks", "regions", "video_episodes", "pubmed_ophtha"},  # a release without people looks for faces
+        {"panel_detections", "image_detections", "marks", "regions", "video_episodes", "pubmed_ophtha"},
     ),
     (
         "storage/batches.py", '"source": source', '"source": str(source)',
