@@ -56,12 +56,14 @@ def release_state(instance: dg.DagsterInstance, data_root: DataRoot) -> str:
 
 
 def release_is_due(instance: dg.DagsterInstance, data_root: DataRoot) -> bool:
-    """Say whether rows were made, or articles withdrawn, since the last release."""
-    rows = _newest_rows(instance)
-    if rows is None:
-        return False
-    release = _newest(instance, "pubmed_ophtha")
-    if release is None or release.storage_id < rows.storage_id:
+    """Say whether rows were made, or articles withdrawn or brought back, since the last release.
+
+    A new home knows of no rows that another one made; what is withdrawn counts there all the same.
+    """
+    rows, release = _newest_rows(instance), _newest(instance, "pubmed_ophtha")
+    if release is None:
+        return rows is not None
+    if rows is not None and release.storage_id < rows.storage_id:
         return True
     made = release.asset_materialization
     known = made.metadata.get(WITHDRAWN) if made is not None else None

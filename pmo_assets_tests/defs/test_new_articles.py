@@ -15,7 +15,7 @@ import pytest
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
-from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
+from pmo_assets.defs.release_state import WITHDRAWN, release_is_due, withdrawn_digest
 from pmo_assets.defs.schedules import release_of_the_week
 from pmo_assets.defs.sensors import (
     batches_to_begin,
@@ -34,6 +34,7 @@ from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.candidates import Candidates, write_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets.storage.removed import bring_article_back, take_article_out
 from pmo_assets_tests.defs.conftest import settings_below, statements
 
 HOUR = timedelta(hours=1)
@@ -402,3 +403,20 @@ def test_a_release_is_due_when_pairs_of_lectures_are_new(room: Room) -> None:
     room.instance.report_runless_asset_event(dg.AssetMaterialization(VIDEO_PAIRS, partition="0001-v"))
     (release,), _ = room.tick(registered_batches)
     assert release.job_name == "release"
+
+
+def test_in_a_home_that_knows_no_rows_a_release_is_due_when_people_take_an_article_out_or_bring_it_back(
+    room: Room,
+) -> None:
+    def note_release() -> None:
+        said = {WITHDRAWN: withdrawn_digest(room.data_root)}
+        room.instance.report_runless_asset_event(dg.AssetMaterialization("pubmed_ophtha", metadata=said))
+
+    assert not release_is_due(room.instance, room.data_root), "nothing was made at all"
+    note_release()
+    assert not release_is_due(room.instance, room.data_root)
+    for change in (take_article_out, bring_article_back):
+        change(room.data_root, 7)
+        assert release_is_due(room.instance, room.data_root)
+        note_release()
+        assert not release_is_due(room.instance, room.data_root)
