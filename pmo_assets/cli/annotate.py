@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -157,7 +157,10 @@ def export(
     from pmo_assets.storage.pixels import ParquetPixels
 
     kind = _kind_of_cases(
-        [undecided_cases, audit is not None, bool(reports), instructions is not None, bool(articles)],
+        {
+            "undecided": undecided_cases, "audit": audit is not None, "reports": bool(reports),
+            "instructions": instructions is not None, "articles": bool(articles),
+        },
         regions=regions, batch=bool(batch), interfaces=interfaces,
     )  # fmt: skip
     if pictures not in (EMBEDDED, FOLDER) and not pictures.startswith(("http://", "https://")):
@@ -218,25 +221,27 @@ def export(
     _say_next(folder, sorted(exported.tasks), pushed=server is not None)
 
 
-_PURPOSES: Final = ("resolve", "audit", "reports", "audit", "full")
+_PURPOSES: Final = {"undecided": "resolve", "audit": "audit", "reports": "reports", "instructions": "audit"}
+"""Purpose of the cases that an option asks for; whole articles and batches are annotated in full."""
 
 
-def _kind_of_cases(chosen: Sequence[bool], *, regions: bool, batch: bool, interfaces: str | None) -> str:
-    """Return what kind of cases is asked for; `chosen` are the options in the order of `_PURPOSES`.
+def _kind_of_cases(given: Mapping[str, bool], *, regions: bool, batch: bool, interfaces: str | None) -> str:
+    """Return the purpose of the cases that are asked for; `given` says which options of that kind are.
 
     Raises:
         CommandError: if they do not go together.
     """
-    if sum(chosen) > 1 or not (any(chosen) or batch or regions):
+    chosen = [name for name, is_given in given.items() if is_given]
+    if len(chosen) > 1 or not (chosen or batch or regions):
         raise CommandError(
             "say what: --undecided, --audit N, --instructions N, --reports FILE, --regions, or --articles NAME (or "
             "--batch KEY for all of a batch)"
         )
-    if regions and (interfaces is not None or any(chosen[:4])):
+    if regions and (interfaces is not None or _PURPOSES.keys() & set(chosen)):
         raise CommandError("--regions is a kind of case, or with --articles their one task: give nothing else")
-    if chosen[3] and interfaces is not None:
+    if "instructions" in chosen and interfaces is not None:
         raise CommandError("--instructions has an interface of its own: give no other")
-    return _PURPOSES[chosen.index(True) if any(chosen) else -1]
+    return _PURPOSES.get(chosen[0], "full") if chosen else "full"
 
 
 def _say_next(folder: Path, interfaces: Sequence[str], *, pushed: bool) -> None:
