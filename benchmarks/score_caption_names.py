@@ -3,7 +3,8 @@
     python benchmarks/score_caption_names.py CAPTIONS [--show plos-elife-develop]
 
 CAPTIONS is a JSONL file of `{"id", "caption"}`: figures of open-access articles (ROCO's captions of eyes by their
-ROCO number; figures of PLOS and eLife as `<file>#<figure id>`), not part of the repository. The labels in
+ROCO number; figures of PLOS and eLife as `<file>#<figure id>`; figure pages of ophthalmic journals by the end of their
+address; figures of the CRAFT corpus as `<PubMed number>#Figure<n>`), not part of the repository. The labels in
 `data/caption_names.jsonl` are the names of their panels, none for a single one, written by a reader before the grammar
 was run. Of PLOS and eLife, the articles of *develop* and *report* are different ones.
 """

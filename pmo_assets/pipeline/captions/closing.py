@@ -33,7 +33,7 @@ _BACK_REFERENCES: Final = words("note this these it they he she in here there so
 _DEFINITE: Final = frozenset({"the"})
 _FUNCTION_WORD: Final = 3
 """Most letters of a function word, which two sentences may share without a common subject."""
-_DEFINITE_PHRASE: Final = 4
+_DEFINITE_PHRASE: Final = 7
 """Tokens after "The" within which its noun stands."""
 # What a closing sentence speaks of: how the figure is drawn, what the numbers mean, its pictures, where it is from.
 _DRAWN: Final = words(
@@ -150,7 +150,7 @@ class _Closing:
         if started and any(
             self._is_glossary(start, min(start + _GLOSSARY_START, len(texts)))
             for start in self.tokens.sentence_starts
-            if first_head < start < lowest
+            if first_head < start < lowest and start not in heads
         ):
             found.add("glossary")
         return found & _OWN_CUES

@@ -126,7 +126,8 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
             return None
     if series is Series.ROMAN and not any(mention.opens and (0, -1) in ranks.values() for mention, ranks in read):
         return None  # "because of (i) ungradable photographs or (ii) missing data"
-    identifiers, missing = run
+    read = _without_parts(read, run[0])
+    identifiers, missing = _run(series, read) or run
     read = _without_glossary(read, identifiers)
     allowed = set(identifiers)
     kept: list[PanelMention] = []
@@ -158,6 +159,33 @@ def _longer_bare_run(
         return None  # "A" is mostly an article, "a–d" is none
     kept = [pair for pair in read if pair[0].form is not Form.BARE or pair in chain]
     return kept, run
+
+
+def _without_parts(read: list[_Read], identifiers: Sequence[str]) -> list[_Read]:
+    """The mentions without letters that stand for what a picture shows, at the end of the series.
+
+    "Wild type (A) and mutant (B); between cornea (C) and iris (I)": an initial beside other initials, or beside heads
+    of another form, abbreviates. "(A): Variants (A–F and S). (B): Blots": a list in a panel's own text that names the
+    panel and others without heads lists something else.
+    """
+    heads = {part for mention, ranks in read if mention.begins for part in ranks}
+    bracketed = {part for mention, ranks in read if mention.form is Form.BRACKETS for part in ranks}
+    others = any(mention.initial and set(identifiers).isdisjoint(ranks) for mention, ranks in read)
+    delimited = heads and bracketed.isdisjoint(heads)
+    started = False
+    suspects: list[_Read] = []
+    for mention, ranks in read:
+        started = started or mention.begins
+        listed = started and not mention.opens and len(heads) > 1 and len(ranks) > 1 and not heads.isdisjoint(ranks)
+        if (mention.initial and (others or delimited)) or (listed and not heads.issuperset(ranks)):
+            suspects.append((mention, ranks))
+    if not suspects:
+        return read
+    kept = [pair for pair in read if pair not in suspects]
+    sure = {part for _, ranks in kept for part in ranks}
+    unsure = {part for _, ranks in suspects for part in ranks} - sure
+    until = next((at for at, part in enumerate(identifiers) if part in unsure), len(identifiers))
+    return kept if 2 <= until < len(identifiers) and heads.isdisjoint(identifiers[until:]) else read
 
 
 def _without_glossary(read: list[_Read], identifiers: Sequence[str]) -> list[_Read]:

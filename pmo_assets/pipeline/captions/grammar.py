@@ -25,6 +25,7 @@ from pmo_assets.pipeline.captions.phrases import (
     PREPOSITIONS,
     STOPS,
     SUSPENDED,
+    VERBS,
     is_adjectival,
     shared_end,
 )
@@ -55,6 +56,7 @@ _LIST_LINKS: Final = frozenset({",", ";", ":", "and", "or", "&", "but", "while",
 _NOTES: Final = frozenset({"scale", "bar", "bars", "magnification", "magnifications", "original"})
 
 _COMPARING: Final = frozenset({"than", "unlike", "like", "compared", "similar", "same", "versus", "vs"})
+_PRONOUNS: Final = frozenset({"it", "they", "these", "this", "those"})
 _BEFORE_SUBJECT: Final = frozenset({"in", "the"})
 
 # How far a rule looks, in tokens; bounds keep the work linear in the caption's length.
@@ -123,6 +125,7 @@ class _Parser:
         self.pending: list[int] = []  # pieces after a sentence with identifiers that may belong to the next one
         self.section = LastSection()
         self.last_group: tuple[str, ...] = ()
+        self.last_tails: list[PanelMention] = []
         self.headed: set[str] = set()
 
     # -- sentences -----------------------------------------------------------------------------------------------
@@ -284,11 +287,19 @@ class _Parser:
 
     def _unidentified(self, sentence: _Sentence) -> None:
         before = len(self.found.pieces)
+        if self.mode == "tail" and self._goes_on(sentence):
+            self.found.add(sentence.start, sentence.end, self.found.union(self.last_tails))
+            return
         self.found.add(sentence.start, sentence.end, self.owner)
         if self.mode == "tail":
             self.pending.append(before)
         elif self.mode in {"section", "group"}:
             self.section.trailing.append((before, sentence.first, sentence.stop))
+
+    def _goes_on(self, sentence: _Sentence) -> bool:
+        """Say whether a sentence goes on about the subject of the one before: "These were dilated", "It is thin"."""
+        opening = [text.lower() for text in self.tokens.texts[sentence.first : min(sentence.first + 2, sentence.stop)]]
+        return len(opening) > 1 and opening[0] in _PRONOUNS and opening[1] in VERBS
 
     def _identified(self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]]) -> None:
         new = any(set(naming.identifiers) - self.defined for naming, _ in structural)
@@ -318,6 +329,7 @@ class _Parser:
             if resumed[1] in {"section", "group"} and not subject:
                 self.found.doubts.append("identifiers before and after their text")
             add_tailed_sentence(self.found, (sentence.start, sentence.end), structural)
+            self.last_tails = tails
             self.owner, self.mode = (), "tail"
             if subject:
                 self.owner, self.mode = structural[0][0].identifiers, "section"
@@ -350,9 +362,14 @@ class _Parser:
     def _settle_pending(self, identifiers: tuple[str, ...], role: Role) -> None:
         """Sentences between two with identifiers: text precedes a tail, so they belong to the next one."""
         for index in self.pending:
-            if role is Role.TAIL and not set(identifiers) <= self.defined:
+            if set(identifiers) <= self.defined:
+                break
+            if role is Role.TAIL:
                 self.found.reassign(index, identifiers)
-                self.found.doubts.append("a sentence without identifier between labelled ones")
+            else:  # "X (A) and Y (B). Both are thin. C: Z"
+                self.found.reassign(index, self.found.ordered(self.defined))
+                self.section.extra_sentences = True
+            self.found.doubts.append("a sentence without identifier between labelled ones")
         self.pending.clear()
         if self.mode == "group" and self.section.trailing:
             for index, _, _ in self.section.trailing:

@@ -50,6 +50,8 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
         if item is None:
             break
         first, position = item
+        if items and items[0][0].isdigit() != first.isdigit():
+            break  # "(A, 30 mmHg)"
         primed = position
         position = _after_primes(tokens, position, limit)
         last = ""

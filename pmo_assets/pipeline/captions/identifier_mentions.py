@@ -21,12 +21,13 @@ from pmo_assets.pipeline.captions.identifier_lists import (
     LONGEST_LIST,
     THROUGH,
     Item,
+    after_joiners,
     is_ascending,
     is_identifier,
     parsed_list,
     same_shape,
 )
-from pmo_assets.pipeline.captions.phrases import CONJUNCTIONS
+from pmo_assets.pipeline.captions.phrases import BINDING, CONJUNCTIONS
 from pmo_assets.pipeline.captions.places import ORDINALS, PLACE_NOUNS, PLACES, parsed_places, place_in_brackets
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
@@ -58,6 +59,7 @@ class Mention:
         opens: stands at the start of a sentence or clause.
         begins: stands at the start of a sentence.
         positional: the items are words of place ("left").
+        initial: a letter in brackets that the word before it begins with: "cornea (C)".
     """
 
     items: tuple[Item, ...]
@@ -70,6 +72,7 @@ class Mention:
     opens: bool
     positional: bool = False
     begins: bool = False
+    initial: bool = False
 
 
 PANEL_NOUNS: Final = words(
@@ -77,15 +80,19 @@ PANEL_NOUNS: Final = words(
     "fig figs photo photos photograph photographs slide slides"
 )
 _FIGURE_NOUNS: Final = frozenset({"figure", "fig"})
-_NUMBERED: Final = re.compile(r"[0-9]{1,2}([A-Za-z])")
+_NUMBERED: Final = re.compile(r"([0-9]{1,2})([A-Za-z])")
+_MAGNIFICATION: Final = re.compile(r"(?i:[x×]\d[\d,.]*|\d[\d,.]*[x×])")
 _NAMED_NOUNS: Final = words("panel panels subfigure subfigures subpanel subpanels plate plates")
 _REFERRING: Final = frozenset({"in", "from", "see", "of"})
 _STEP_NOUNS: Final = frozenset({"step", "stage", "panel", "image", "row", "column"})
+_GRID_NOUNS: Final = frozenset({"row", "rows", "column", "columns"})
 
 
 # As printed at the start of and inside a sentence.
 _NAMING_WORDS: Final = frozenset(
-    form for word in PANEL_NOUNS | PLACES | ORDINALS | _STEP_NOUNS for form in (word, word.capitalize(), word.upper())
+    form
+    for word in PANEL_NOUNS | PLACES | ORDINALS | _STEP_NOUNS | _GRID_NOUNS
+    for form in (word, word.capitalize(), word.upper())
 )
 
 
@@ -108,6 +115,18 @@ _CLAUSE_BREAKS: Final = frozenset({".", ";", ":", "!", "?", ","})
 
 _FEW: Final = 2
 """A longer list at the start of a sentence about what it shows names panels without any other mention."""
+
+_INITIALS: Final = 2
+"""Words before a letter in brackets that it may abbreviate."""
+
+_WAY: Final = 4
+"""Tokens before a place within which "from" says that it is the beginning of a way: "from the proximal (right) end"."""
+
+# Directions of the body that a place explains.
+_SYNONYMS: Final = {
+    "cranial": ("upper", "top"), "superior": ("upper", "top"), "caudal": ("lower", "bottom"),
+    "inferior": ("lower", "bottom"),
+}  # fmt: skip
 
 _LONGEST_TAIL: Final = 12
 """Tokens from the end of a bracket within which its list begins: "(anti-CD34, E-H)", "(HE stain, A, B, C and D)"."""
@@ -134,6 +153,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
                 mention = _noun_mention(tokens, index, sentence_starts, found[-1] if found else None)
             if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
                 mention = _open_mention(tokens, index, sentence_starts, lenient=lenient)
+                if mention is None and not found and _heads_after_title(tokens, index):
+                    mention = _made(tokens, [(text, "")], Form.DELIMITED, (index, index + 1), sentence_starts)
                 if mention is None and found:
                     mention = _continued_mention(tokens, index, sentence_starts, found[-1])
         if mention is None:
@@ -162,7 +183,17 @@ def _made(
     kept = ((start, end),) if cuts is None else tuple(cuts)
     opens = _opens(tokens, first, sentence_starts)
     begins = first == 0 or first in sentence_starts
-    return Mention(tuple(items), form, first, last, start, end, kept, opens, positional, begins)
+    initial = form is Form.BRACKETS and not opens and _is_initial(tokens, items, first)
+    return Mention(tuple(items), form, first, last, start, end, kept, opens, positional, begins, initial)
+
+
+def _is_initial(tokens: Tokens, items: Sequence[Item], first: int) -> bool:
+    """Say whether a word before token `first` begins with the only letter of a list: "cornea (C)", "iris root (I)"."""
+    (letter, last), *more = items
+    if more or last or len(letter) > 1:
+        return False
+    before = tokens.texts[max(0, first - _INITIALS) : first]
+    return any(len(text) > 1 and text[0].lower() == letter.lower() for text in before)
 
 
 def _cited(tokens: Tokens, index: int) -> bool:
@@ -208,6 +239,8 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
     if beside := place_in_brackets(tokens, index, closing):
         return _made(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
     place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
+    if place_items and place_end == closing and _within_picture(texts, index, texts[index + 1].lower()):
+        return None
     if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
         if place_end == closing:
             return _made(tokens, place_items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
@@ -216,6 +249,12 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         cut = (tokens.starts[index + 1], tokens.ends[place_end])
         return _made(tokens, place_items, Form.PARTIAL, (index, closing), sentence_starts, [cut], True)
     return _partial_mention(tokens, index, closing, items, end, sentence_starts)
+
+
+def _within_picture(texts: Sequence[str], index: int, place: str) -> bool:
+    """Say whether the bracket at `index` tells a place in a picture: "from the nasal (right) …", "cranial (upper)"."""
+    before = [text.lower() for text in texts[max(0, index - _WAY) : index]]
+    return "from" in before or (bool(before) and place in _SYNONYMS.get(before[-1], ()))
 
 
 def _extended(tokens: Tokens, items: list[Item], index: int, closing: int, sentence_starts: set[int]) -> Mention:
@@ -247,11 +286,21 @@ def _extended(tokens: Tokens, items: list[Item], index: int, closing: int, sente
     return _made(tokens, items, Form.BRACKETS, (index, last), sentence_starts)
 
 
+def _is_magnification(texts: Sequence[str]) -> bool:
+    """Say whether the rest of a bracket is a magnification: "× 100", "400x", "x200"."""
+    rest = "".join(texts)
+    return _MAGNIFICATION.fullmatch(rest) is not None
+
+
 def _partial_mention(
     tokens: Tokens, index: int, closing: int, items: list[Item], end: int, sentence_starts: set[int]
 ) -> Mention | None:
     """Identifiers at the beginning or end of a bracket with other text: "(C, 200x)", "(anti-CD34, E-H)"."""
     texts = tokens.texts
+    if items and _is_magnification(texts[end:closing]) and items[0][0][0].isalpha():
+        # "(H × 100)", "(B 400x)"
+        cut = (tokens.starts[index + 1], tokens.ends[end - 1])
+        return _made(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut])
     if items and end < closing and texts[end] in {",", ";", ":", "="} and not items[0][0].isdigit():
         if texts[end] == ":":
             # "(A and C: 100x; B and D: 400x)": the bracket holds a list of its own
@@ -300,6 +349,10 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int], before:
     ):
         name = f"{texts[index]} {texts[index + 1]}"
         return _made(tokens, [(name, "")], Form.DELIMITED, (index, index + 2), sentence_starts)
+    if lowered in _GRID_NOUNS and opens and index + 1 < count and texts[index + 1] not in OPENING:
+        items, end = parsed_list(tokens, index + 1, min(count, index + 1 + LONGEST_LIST))
+        if items and end < count and texts[end] == ":" and all(first[0].isalpha() for first, _ in items):
+            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)  # "Row a: OCT, row b: FA"
     if lowered in PANEL_NOUNS:
         inner = index + 1
         if numbered := _numbered_mention(tokens, index, sentence_starts):
@@ -330,8 +383,23 @@ def _numbered_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> 
     at = index + 2 if texts[index + 1 : index + 2] == ["."] else index + 1
     if texts[index].lower() not in _FIGURE_NOUNS or start not in sentence_starts or at + 1 >= len(texts):
         return None
+    if texts[at].isdigit() and texts[at + 1][0].isalpha():
+        # "Figure 2 D–F are samples"
+        items, end = parsed_list(tokens, at + 1, len(texts))
+        letters = items != [("a", "")] and all(first.isalpha() for first, _ in items)
+        return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, []) if items and letters else None
     found = _NUMBERED.fullmatch(texts[at])
-    return None if found is None else _made(tokens, [(found[1], "")], Form.NOUN, (index, at), sentence_starts, [])
+    if found is None:
+        return None
+    items = [(found[2], "")]
+    while at + 1 < len(texts):  # "Figures 2A, 2B and 2C are"
+        joined = after_joiners(tokens, at + 1, len(texts), JOINERS - THROUGH)
+        more = _NUMBERED.fullmatch(texts[joined]) if at + 1 < joined < len(texts) else None
+        if more is None or more[1] != found[1] or not is_ascending(items[-1][0], more[2]):
+            break
+        items.append((more[2], ""))
+        at = joined
+    return _made(tokens, items, Form.NOUN, (index, at), sentence_starts, [])
 
 
 def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention | None) -> Mention | None:
@@ -343,6 +411,9 @@ def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before
         return None  # "lower part of the gland"
     if opens and end < count and texts[end] in {":", ")"}:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
+    first = _side_phrase(tokens, index)
+    if first < index and end < count and texts[end] == ":" and _opens(tokens, first, sentence_starts):
+        return _made(tokens, items, Form.DELIMITED, (first, end), sentence_starts, positional=True)  # "On top: …"
     corner = texts[index - 1] == ":" if index and " " in items[0][0] else False
     listed = texts[index][0].isupper() or (index > 0 and texts[index - 1] == ";") or corner
     delimited = end + 1 < count and texts[end] in {",", "."} | DASHES and (noun or tokens.gap(end + 1))
@@ -413,6 +484,13 @@ def _follows(before: Item, item: Item) -> bool:
     return len(last) == len(first) == 1 and last.isalpha() and ord(first) == ord(last) + 1
 
 
+def _side_phrase(tokens: Tokens, index: int) -> int:
+    """Index of the first token of "on the left" or "at top", whose place stands at `index`; `index` without one."""
+    texts = tokens.texts
+    first = index - 1 if index and texts[index - 1].lower() == "the" else index
+    return first - 1 if first and texts[first - 1].lower() in {"on", "at"} else index
+
+
 def _at_side(tokens: Tokens, index: int, end: int, sentence_starts: set[int]) -> bool:
     """Say whether a clause begins with "On the left," or "On the right is"."""
     texts = tokens.texts
@@ -434,6 +512,27 @@ def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool
 def _is_long_list(items: Sequence[Item]) -> bool:
     """Say whether so many identifiers, one after the other, can be nothing but a list of panels."""
     return len(items) > _FEW and all(is_ascending(left[1] or left[0], right[0]) for left, right in pairwise(items))
+
+
+def _heads_after_title(tokens: Tokens, index: int) -> bool:
+    """Say whether a caption's first head follows a title that lost its full stop: "Sections of mouse retinas A: Text".
+
+    Only the first letter is read so: the series then goes on at the starts of sentences.
+    """
+    texts = tokens.texts
+    if texts[index] not in {"A", "a"} or index + 2 >= len(texts) or texts[index + 1] not in {":", "."}:
+        return False
+    before, after = texts[index - 1], texts[index + 2]
+    return (
+        before.isalpha()
+        and before.islower()
+        and before not in BINDING | PANEL_NOUNS
+        and tokens.gap(index)
+        and tokens.gap(index + 2)
+        and not tokens.gap(index + 1)
+        and len(after) > 1
+        and after[0].isupper()
+    )
 
 
 def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, lenient: bool) -> Mention | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pmo_assets.pipeline.captions.tokens import DASHES, Tokens, words
+from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, Tokens, words
 
 CONJUNCTIONS: Final = frozenset({"and", "or", "but", "while", "whereas", "&", "as", "however"})
 # Words that bind to what follows, so that an identifier after them stands before its text.
@@ -97,12 +97,16 @@ _ADJECTIVE_PHRASE: Final = 4
 """Tokens of an item with its noun beside which an adjective alone is an item: "right (A) and left eye (B)"."""
 _SAME_NOUN: Final = 4
 """Tokens of an item that ends with the noun of the one before it: "early phase (A) and late phase (B)"."""
+_SHORT_WORD: Final = 2
+"""Letters of a word that is no noun which two items could have in common."""
 _ENDLESS_ITEM: Final = 8
 """Words of an item whose end may be shared with the last one."""
 _WITHOUT_END: Final = 5
 """Words of an item whose end is looked for at a preposition of the last item."""
 _END_LATER: Final = 4
 """Words by which the last item may be longer before that preposition, this one included."""
+_VERB_LATER: Final = 8
+"""The same before the verb of their clause."""
 _COMPOUND: Final = 2
 """Words, hyphenated ones counted once, of an item without its noun: "wild-type", "treated diabetic"."""
 
@@ -308,7 +312,32 @@ def _same_noun_start(tokens: Tokens, lowest: int, stop: int, start: int, end: in
     at = stop - (end - start)
     if end - start > _SAME_NOUN or at <= lowest or texts[stop - 1].lower() != texts[end - 1].lower():
         return None
+    if any(0 <= tokens.partners[inner] < at for inner in range(at, stop)):
+        return None  # within a bracket
     return at if _bounds(texts[at - 1]) else None
+
+
+def _same_head_start(tokens: Tokens, lowest: int, stop: int, start: int, end: int) -> int | None:
+    """ "from | young wild-type (WT) mouse eyes (A) and knockout mouse eyes (B)": phrases with one head noun."""
+    texts = tokens.texts
+    head = texts[stop - 1]
+    if end - start < 2 or head != texts[end - 1] or not head.isalpha() or len(head) <= _SHORT_WORD:
+        return None
+    listing = any(text == "," or text.lower() in {"and", "or"} for text in texts[start:end])
+    at = stop - 1
+    while at > lowest:
+        word = texts[at - 1].lower()
+        if word in PREPOSITIONS or word in SHOWING or word in VERBS:
+            # "time of plasma (A) and second time of plasma (B)": the preposition is the item's own
+            own = at == stop - 1 or any(text.lower() == word for text in texts[start:end])
+            return None if own else at
+        if texts[at - 1] in CLOSING and tokens.partners[at - 1] >= lowest:
+            at = tokens.partners[at - 1]
+            continue
+        if _bounds(texts[at - 1]) and not (listing and (word == "," or word in {"and", "or"})):
+            return None
+        at -= 1
+    return None
 
 
 def _bounds(word: str) -> bool:
@@ -322,7 +351,7 @@ def _bounds(word: str) -> bool:
 
 _RULES: Final = (
     _number_start, _adjective_start, _side_start, _time_start, _same_preposition_start, _examination_start,
-    _same_noun_start,
+    _same_noun_start, _same_head_start,
 )  # fmt: skip
 
 
@@ -404,10 +433,30 @@ def _phrase_end(tokens: Tokens, spans: Sequence[list[str]], last: int, stop: int
     if longest > _WITHOUT_END or not PREPOSITIONS.isdisjoint(used):
         return None
     noun = _noun_start(tokens, [_compounds(span) for span in spans], last, stop)
+    if noun is None:
+        noun = _measure_end(tokens, spans, last, stop)
     if noun is None and len(spans) == 1 and used.isdisjoint(VERBS):
         # "(A) T1- and (B) T2-weighted images | show a mass"
-        noun = next((at for at in brief if texts[at] in _PLURAL), None)
+        clause = range(last + 1, min(stop, last + longest + _VERB_LATER))
+        noun = next((at for at in clause if texts[at] in _PLURAL), None)
     return noun if noun is not None else next((at for at in brief if texts[at].lower() in _SHARED_PREPOSITIONS), None)
+
+
+def _measure_end(tokens: Tokens, spans: Sequence[list[str]], last: int, stop: int) -> int | None:
+    """Index behind the unit of "(a) 60 µm, (b) 100 µm and (c) 150 µm | below the surface"; None for other items."""
+    units = {tuple(text.lower() for text in span if not _is_number(text)) for span in spans}
+    unit = units.pop()
+    if units or len(unit) != 1 or not all(_is_number(span[0]) for span in spans):
+        return None
+    at = last
+    while at < stop and _is_number(tokens.texts[at]):
+        at += 1
+    ends = last < at < stop - 1 and tokens.texts[at].lower() == unit[0]
+    return at + 1 if ends and tokens.texts[at + 1][0].isalpha() else None
+
+
+def _is_number(text: str) -> bool:
+    return text.isdigit() or text in {".", "±", "~", "∼"} or text in DASHES
 
 
 def _compounds(texts: Sequence[str]) -> list[str]:

@@ -349,6 +349,91 @@ Thickness (A) in microns (mean, SD) and volume (B) in mm.
 A | Thickness in microns (mean, SD).
 B | Volume in mm.
 ? identifier within its text; text between identifiers without a separator; text after the last identifier of a sentence
+
+Choroid of two patients. Figure 3A, 3B and 3C are scans of the first patient at three visits. Figure 3 D-E are scans of the second patient.
+A | Choroid of two patients. Figure 3A, 3B and 3C are scans of the first patient at three visits.
+B | Choroid of two patients. Figure 3A, 3B and 3C are scans of the first patient at three visits.
+C | Choroid of two patients. Figure 3A, 3B and 3C are scans of the first patient at three visits.
+D | Choroid of two patients. Figure 3 D-E are scans of the second patient.
+E | Choroid of two patients. Figure 3 D-E are scans of the second patient.
+? no identifier stands alone; identifier in running text
+
+Maps of the macula. Columns (1-2): right and left eyes. Row a: mean thickness, row b: mean flow. Row c: Standard deviation of both.
+a | Maps of the macula. Columns (1-2): right and left eyes. Mean thickness.
+b | Maps of the macula. Columns (1-2): right and left eyes. Mean flow.
+c | Maps of the macula. Columns (1-2): right and left eyes. Standard deviation of both.
+? several panels in one sentence
+
+Sections of albino mouse corneas A: Epithelium of young animals is thick. B: Epithelium of old animals is thin.
+A | Sections of albino mouse corneas. Epithelium of young animals is thick.
+B | Sections of albino mouse corneas. Epithelium of old animals is thin.
+?
+
+On top: scan before filtering. On bottom: scan after filtering.
+top | Scan before filtering.
+bottom | Scan after filtering.
+? panels named by position
+
+The vein runs from the nasal (right) to the temporal edge (left) of the scan.
+None | The vein runs from the nasal (right) to the temporal edge (left) of the scan.
+? letters in brackets that form no series; words that may name panels
+
+Radiograph of the orbit with the cranial (upper) and the caudal (lower) screw.
+None | Radiograph of the orbit with the cranial (upper) and the caudal (lower) screw.
+?
+
+Angle in eyes with high pressure (A, 30 mmHg) and low pressure (B, 12 mmHg). The recess between cornea (C) and iris root (I) is open.
+A | Angle in eyes with high pressure (30 mmHg). The recess between cornea (C) and iris root (I) is open.
+B | Angle in eyes with low pressure (12 mmHg). The recess between cornea (C) and iris root (I) is open.
+? several identifiers after their text in one sentence; no identifier stands alone; the next identifier stands in the text
+
+Effect of the needle. A : The tip (T) stays above the cannula (C). B : The tip enters the space.
+A | Effect of the needle. The tip (T) stays above the cannula (C).
+B | Effect of the needle. The tip enters the space.
+? the next identifier stands in the text
+
+(A): Eight variants of the gene are known (A-F and S). Others came from databases (G-H). (B): Blot of the variants in the lens.
+A | Eight variants of the gene are known (A-F and S). Others came from databases (G-H).
+B | Blot of the variants in the lens.
+?
+
+Thinned corneas (A-B). Dense stroma (C). Round cells of the limbus were positive (D × 200).
+A | Thinned corneas.
+B | Thinned corneas.
+C | Dense stroma.
+D | Round cells of the limbus were positive (× 200).
+?
+
+Three donors. A, PKP leaves no host tissue. B, DSEK adds a thin layer of stroma. C, DMEK adds none. DMEK, Descemet membrane endothelial keratoplasty; DSEK, Descemet stripping endothelial keratoplasty; PKP, penetrating keratoplasty.
+A | Three donors. PKP leaves no host tissue. DMEK, Descemet membrane endothelial keratoplasty; DSEK, Descemet stripping endothelial keratoplasty; PKP, penetrating keratoplasty.
+B | Three donors. DSEK adds a thin layer of stroma. DMEK, Descemet membrane endothelial keratoplasty; DSEK, Descemet stripping endothelial keratoplasty; PKP, penetrating keratoplasty.
+C | Three donors. DMEK adds none. DMEK, Descemet membrane endothelial keratoplasty; DSEK, Descemet stripping endothelial keratoplasty; PKP, penetrating keratoplasty.
+? sentences after the last panel's first
+
+More cones in old fish. Opsin was stained in the eyes of young fish (A) and old fish (B). Far more cones were seen in old fish. C: Cones per field. The number of cones grew after the second month. The increase follows the loss of rods.
+A | More cones in old fish. Opsin was stained in the eyes of young fish. Far more cones were seen in old fish.
+B | More cones in old fish. Opsin was stained in the eyes of old fish. Far more cones were seen in old fish.
+C | More cones in old fish. Cones per field. The number of cones grew after the second month. The increase follows the loss of rods.
+? several identifiers after their text in one sentence; a sentence without identifier between labelled ones; sentences after the last panel's first
+
+Stroma of healthy (A) and thickened corneas (B–C). Wide bands lie under the epithelium (B, C). These were seen in all sections.
+A | Stroma of healthy corneas.
+B | Stroma of thickened corneas. Wide bands lie under the epithelium. These were seen in all sections.
+C | Stroma of thickened corneas. Wide bands lie under the epithelium. These were seen in all sections.
+? several identifiers after their text in one sentence; identifiers named again
+
+(a) Flow and (b) structure B-scans show the slabs of the retina. Slabs lie (c) 40 µm, (d) 80 µm and (e) 120 µm below the surface.
+a | Flow show the slabs of the retina.
+b | Structure B-scans show the slabs of the retina.
+c | Slabs lie 40 µm below the surface.
+d | Slabs lie 80 µm below the surface.
+e | Slabs lie 120 µm below the surface.
+? several panels in one sentence; end shared by several panels; list inside a sentence
+
+Tissue was taken from young wild-type (WT) fish eyes (A) and adult mutant fish eyes (B).
+A | Tissue was taken from young wild-type (WT) fish eyes.
+B | Tissue was taken from adult mutant fish eyes.
+? several identifiers after their text in one sentence
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""
