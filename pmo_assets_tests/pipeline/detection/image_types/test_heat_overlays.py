@@ -55,6 +55,12 @@ def test_a_map_over_a_picture_is_seen_and_the_picture_alone_is_none(picture: Pix
     assert not is_heat_map(picture)
 
 
+@pytest.mark.parametrize("times", [0.25, 4])
+def test_a_map_is_seen_in_pictures_of_any_size(times: float) -> None:
+    small = cv2.resize(under(grey_scan()), None, fx=times, fy=times, interpolation=cv2.INTER_LINEAR)
+    assert is_heat_map(np.asarray(small, dtype=np.uint8))
+
+
 def test_a_mask_has_no_picture_under_it() -> None:
     mask = np.full((SIDE, SIDE, 3), (68, 1, 84), np.uint8)
     cv2.circle(mask, (100, 100), 60, (253, 231, 37), -1)
