@@ -11,7 +11,7 @@ import os
 import pickle
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from typing import Any
@@ -104,6 +104,12 @@ class _Job:
     @property
     def rejections(self) -> Iterator[Rejection]:
         return (item for output in self.outputs.values() for item in output.rejections)
+
+    def take_for(self, known: Collection[int]) -> int:
+        """Take the first waiting article whose unit is among the known ones, else the first, and return its number."""
+        number = next((number for number in self.waiting if self.units[number][0] in known), self.waiting[0])
+        self.waiting.remove(number)
+        return number
 
     def put_back(self, number: int) -> None:
         """Let an article wait again that was not begun."""
@@ -230,7 +236,7 @@ class WorkerPool:
                 worker = self._start_worker()
             if worker is None:
                 return
-            self._assign(worker, job, job.waiting.popleft())
+            self._assign(worker, job, job.take_for(worker.known))
         if job.suspects and all(worker.task is None for worker in self._pool):
             self.close()  # alone: with all of the machine's memory, in a process that nothing has touched
             worker = self._start_worker()
@@ -239,6 +245,7 @@ class WorkerPool:
 
     def _assign(self, worker: Worker, job: _Job, number: int) -> None:
         own, arguments = job.units[number]
+        worker.known.add(own)
         fresh = worker.prepared_for is not job
         prepare, level = job.prepare if fresh else None, _LOG.getEffectiveLevel()
         fields = current_fields()

@@ -266,6 +266,7 @@ class Worker:
         own_bytes: resident memory without what articles add; None until the worker was ready for the first time.
         prepared_for: the map call whose preparation the worker has done.
         done: tasks that it has finished.
+        known: numbers of the units that it has worked on: what it keeps of them serves the next step.
     """
 
     def __init__(self, context: Any) -> None:
@@ -296,6 +297,7 @@ class Worker:
         self.own_bytes: int | None = None
         self.prepared_for: object = None
         self.done = 0
+        self.known: set[int] = set()
 
     def added_bytes(self) -> int:
         """Return by how much the worker's resident memory has grown since it was ready; 0 if it is gone."""

@@ -10,6 +10,7 @@ import struct
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -27,6 +28,7 @@ from pmo_assets.workers.pool import (
     TimedProgress,
     WorkerPool,
     WorkersUnavailable,
+    _Job,
     device_pool,
     memory_warning,
 )
@@ -127,6 +129,29 @@ def test_the_article_that_took_longest_goes_first_in_the_next_step() -> None:
         outputs = pool.map_units("t", begin_after, [(number, (0.0,)) for number in (1, 2, 3)])
     began = [output.rows[0]["began"] for output in outputs]
     assert min(began) == began[2]
+
+
+def process_after(seconds: float) -> StepOutput:
+    """Return the process that it ran in, and take so long."""
+    time.sleep(seconds)
+    return StepOutput(rows=[{"process": os.getpid()}])
+
+
+@pytest.mark.slow
+def test_a_worker_gets_the_articles_that_it_knows_from_the_step_before() -> None:
+    with WorkerPool(2, timeout=60, memory_mb=0) as pool:
+        first = pool.map_units("s", process_after, [(number, (0.3,)) for number in range(8)])
+        second = pool.map_units("t", process_after, [(number, (0.3,)) for number in reversed(range(8))])
+    before, after = ([output.rows[0]["process"] for output in outputs] for outputs in (first, second[::-1]))
+    assert len(set(before)) == 2
+    assert sum(a == b for a, b in zip(before, after, strict=True)) >= 7, "but for one that keeps nobody waiting"
+
+
+def test_a_worker_that_knows_nothing_takes_the_first_article() -> None:
+    job = _Job("s", step, [(11, ()), (12, ()), (13, ())], None, waiting=deque([2, 0, 1]))
+    assert job.take_for({12}) == 1
+    assert job.take_for({99}) == 2
+    assert list(job.waiting) == [0]
 
 
 def test_a_failing_article_becomes_a_rejection(pool: WorkerPool) -> None:

@@ -1,12 +1,12 @@
 """The trained networks behind the protocols, through ONNX Runtime on the CPU or a CUDA device.
 
 One pass of one network gives panels, identifiers and images, so that the panel and the image detector of a figure share
-it. Sessions are made once per process and used by one thread each: parallelism comes from worker processes.
+it: a process keeps what the network said of each figure that it saw, by its pixels. Sessions are made once per process
+and used by one thread each: parallelism comes from worker processes.
 """
 
 from __future__ import annotations
 
-import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pictures import pixels_digest
 from pmo_assets.pipeline.detection.networks.input_size import bucket_of, network_input
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for, loading
 from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
@@ -40,8 +41,8 @@ FIGURE_BYTES = 32 * 2**20
 INPUT_SIDE = "input_side"
 """Metadata of a file: the side of the squares that figures are scaled to; without it `input_size.BUCKETS` hold."""
 
-REMEMBERED = 32
-"""Figures whose boxes are kept: more than go into any batch."""
+REMEMBERED = 1000
+"""Figures whose boxes are kept, some kilobytes each: more than a worker sees of a batch of articles."""
 
 
 @lru_cache(maxsize=8)
@@ -120,8 +121,8 @@ class FigureNetwork:
         """
         self.path, self.provider, self.threads = path, provider, threads
         self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, FIGURE_BYTES, 8), provider)
-        # A figure's panels and images are asked for one after the other: its boxes are kept for the second question.
-        self._recent: OrderedDict[int, tuple[weakref.ref[Any], NetworkBoxes]] = OrderedDict()
+        # A figure's panels and images are asked for in two steps: its boxes are kept for the second question.
+        self._recent: OrderedDict[str, NetworkBoxes] = OrderedDict()
 
     def load(self) -> Any:
         """Return the session, made at the first call; see `onnx_session` for its errors."""
@@ -129,7 +130,8 @@ class FigureNetwork:
 
     def __call__(self, views: Sequence[FigureView]) -> list[NetworkBoxes]:
         """Return the boxes per figure, same order; figures of one input size share batches."""
-        result: list[NetworkBoxes | None] = [self._remembered(view) for view in views]
+        keys = [f"{view.pixels.shape} {pixels_digest(view.pixels)}" for view in views]
+        result: list[NetworkBoxes | None] = [self._recent.get(key) for key in keys]
         unseen = [k for k, boxes in enumerate(result) if boxes is None]
         if not unseen:
             return [boxes for boxes in result if boxes is not None]
@@ -144,7 +146,9 @@ class FigureNetwork:
             for k, boxes in zip(members, found, strict=True):
                 seen = self._looked_again(session, views[k].pixels, boxes)
                 result[k] = seen
-                self._remember(views[k], seen)
+                self._recent[keys[k]] = seen
+        while len(self._recent) > REMEMBERED:
+            self._recent.popitem(last=False)
         return [boxes for boxes in result if boxes is not None]
 
     def _looked_again(self, session: Any, pixels: NDArray[np.uint8], first: NetworkBoxes) -> NetworkBoxes:
@@ -160,15 +164,6 @@ class FigureNetwork:
     def _run(self, session: Any, bucket: tuple[int, int], pictures: Sequence[NDArray[np.uint8]]) -> list[NetworkBoxes]:
         pixels = np.stack([network_input(picture, bucket) for picture in pictures])
         return network_boxes(session.run(list(OUTPUTS), {"pixels": pixels}), bucket)
-
-    def _remembered(self, view: FigureView) -> NetworkBoxes | None:
-        entry = self._recent.get(id(view.pixels))
-        return entry[1] if entry is not None and entry[0]() is view.pixels else None
-
-    def _remember(self, view: FigureView, boxes: NetworkBoxes) -> None:
-        self._recent[id(view.pixels)] = (weakref.ref(view.pixels), boxes)
-        while len(self._recent) > REMEMBERED:
-            self._recent.popitem(last=False)
 
 
 def as_box(row: NDArray[np.float32]) -> Box:

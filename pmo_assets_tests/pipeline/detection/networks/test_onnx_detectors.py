@@ -34,9 +34,18 @@ def test_figures_in_batches_get_what_they_get_alone() -> None:
             assert found.class_scores[group] == pytest.approx(alone.class_scores[group], abs=1e-5)
 
 
-def test_a_figure_is_looked_at_once() -> None:
-    network, view = FigureNetwork(), FigureView(pictures()[0])
-    assert network([view])[0] is network([view])[0]
+def test_a_figure_is_looked_at_once_however_often_its_picture_is_read() -> None:
+    network = FigureNetwork()
+    first, second = network([FigureView(picture) for picture in pictures()[:2]])
+    again = network([FigureView(pictures()[1]), FigureView(pictures()[2]), FigureView(pictures()[0])])
+    assert again[0] is second
+    assert again[2] is first
+
+
+def test_the_same_bytes_in_another_shape_are_another_figure() -> None:
+    network, picture = FigureNetwork(), pictures()[1]
+    (wide,), (tall,) = network([FigureView(picture)]), network([FigureView(picture.reshape(700, 90, 3))])
+    assert wide is not tall
 
 
 def test_own_weights_take_the_place_of_the_packages(tmp_path: Path) -> None:
