@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from pmo_assets import pictures
-from pmo_assets.pictures import PictureUnreadable, decode_gray, decoded_bytes, decoded_gray, png_bytes
+from pmo_assets.pictures import PictureUnreadable, compact_bytes, decode_gray, decoded_bytes, decoded_gray, png_bytes
 from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.figures.typesetting import jpeg, photograph, png
 
@@ -67,6 +67,43 @@ def test_a_damaged_picture_is_refused_or_shows_what_it_showed(data: st.DataObjec
         except PictureUnreadable:
             continue
         assert found.shape != pixels.shape or np.array_equal(found, pixels)
+
+
+def drawing() -> NDArray[np.uint8]:
+    """Return a line plot: few colours, wide paper."""
+    pixels = np.full((300, 400, 3), 255, np.uint8)
+    for k, colour in enumerate(((200, 30, 30), (30, 30, 200), (0, 0, 0))):
+        curve = [(x, int(150 + 90 * np.sin(x / 40 + k))) for x in range(20, 380)]
+        cv2.polylines(pixels, [np.asarray(curve, np.int32)], False, colour, 2, cv2.LINE_AA)
+    return pixels
+
+
+def coloured_photograph() -> NDArray[np.uint8]:
+    """Return a picture whose colours change smoothly, with noise that is alike in all of them."""
+    rng = np.random.default_rng(0)
+    light = cv2.GaussianBlur(rng.normal(0, 1, (300, 400, 3)).astype(np.float32), (0, 0), 12) * 900
+    return np.clip(128 + light + rng.normal(0, 4, (300, 400, 1)), 0, 255).astype(np.uint8)
+
+
+def webp(pixels: NDArray[np.uint8], method: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "WEBP", lossless=True, method=method, quality=0)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pixels", "method"),
+    [(coloured_photograph(), 0), (drawing(), 1), (np.repeat(coloured_photograph()[..., :1], 3, axis=2), 1)],
+)
+def test_effort_is_spent_on_pictures_that_get_much_smaller_by_it(pixels: NDArray[np.uint8], method: int) -> None:
+    data = compact_bytes(pixels)
+    assert data == compact_bytes(pixels, png_bytes(pixels)) == webp(pixels, method)
+    assert np.array_equal(decoded_bytes(data), pixels)
+
+
+def test_a_picture_too_long_for_webp_stays_a_png() -> None:
+    pixels = np.zeros((2, pictures.MAX_WEBP_SIDE + 1, 3), np.uint8)
+    assert compact_bytes(pixels) == png_bytes(pixels)
 
 
 def test_size_is_that_of_the_stored_picture() -> None:

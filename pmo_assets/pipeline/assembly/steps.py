@@ -238,13 +238,16 @@ def crop_article_panels(
         if not panels:
             return []
         key = figure["pdf_figure_id"]
-        pixels = decoded(stored.get(key), key)
+        whole = stored.get(key)
+        pixels = decoded(whole, key)
         made = []
         for panel in panels:
             name = panel_id(article_id, figure["image_cluster_id"], panel.ordinal)
             part = cut_panel(pixels, panel.content_box)
             height, width = part.shape[:2]
-            cut.append(Picture(name, width, height, png_bytes(part), compact_bytes(part)))
+            # Many a panel is its whole figure, which is encoded already.
+            png = whole.png if whole is not None and part.shape == pixels.shape else png_bytes(part)
+            cut.append(Picture(name, width, height, png, compact_bytes(part, png)))
             picture = PanelPicture(
                 panel_id=name,
                 article_id=article_id,
