@@ -5,10 +5,11 @@ Scale bars, magnifications, abbreviations, "all images", "in both eyes", footnot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.election import IdentifierSeries
+from pmo_assets.pipeline.captions.identifier_lists import is_identifier
 from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.tokens import Tokens, words
 
@@ -103,7 +104,16 @@ class LastSection:
 
 def shared_from(tokens: Tokens, series: IdentifierSeries, section: LastSection) -> tuple[int, bool]:
     """Index in `section.trailing` from which the sentences concern all panels, and whether that is not sure."""
-    texts, trailing = tokens.texts, section.trailing
+    texts = tokens.texts
+    trailing = section.trailing
+    listed = max(
+        (at + 1 for at, (_, first, stop) in enumerate(trailing) if _lists_part(tokens, first, stop)), default=0
+    )
+    if listed == len(trailing):
+        return listed, False
+    if listed:
+        shared, unsure = shared_from(tokens, series, replace(section, trailing=trailing[listed:]))
+        return listed + shared, unsure
     reader = _Closing(tokens, series, section)
     shared = len(trailing)
     for index in range(len(trailing) - 1, -1, -1):
@@ -122,6 +132,15 @@ def shared_from(tokens: Tokens, series: IdentifierSeries, section: LastSection) 
         back = reader.refers_back(trailing[0])
         return (shared, False) if back else (0, shared > 0)
     return shared, False
+
+
+def _lists_part(tokens: Tokens, first: int, stop: int) -> bool:
+    """Say whether a sentence begins with a letter in brackets: a part of the last panel, no panel of the series."""
+    return (
+        tokens.partners[first] == first + 2 < stop - 1
+        and tokens.texts[first + 1].isalpha()
+        and is_identifier(tokens.texts[first + 1])
+    )
 
 
 class _Closing:

@@ -530,8 +530,8 @@ def _heads_after_title(tokens: Tokens, index: int) -> bool:
         and tokens.gap(index)
         and tokens.gap(index + 2)
         and not tokens.gap(index + 1)
-        and len(after) > 1
         and after[0].isupper()
+        and (len(after) > 1 or any(text.islower() for text in texts[index + 3 : index + 4]))  # "A: A scan"
     )
 
 

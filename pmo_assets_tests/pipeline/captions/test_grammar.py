@@ -434,6 +434,21 @@ Tissue was taken from young wild-type (WT) fish eyes (A) and adult mutant fish e
 A | Tissue was taken from young wild-type (WT) fish eyes.
 B | Tissue was taken from adult mutant fish eyes.
 ? several identifiers after their text in one sentence
+
+Signals in the cell. (A) Mutants of the gene were studied in glia. N, nucleus; C, cytoplasm. Images are through the nuclei. (B) Rendering of the images.
+A | Signals in the cell. Mutants of the gene were studied in glia. N, nucleus; C, cytoplasm. Images are through the nuclei.
+B | Signals in the cell. Rendering of the images.
+? the next identifier stands in the text
+
+Vessels of the fundus. (a) First net. (b) Second net: steps of its making. (A) Edges. (B) Pairs. (C) Widths.
+a | Vessels of the fundus. First net.
+b | Vessels of the fundus. Second net: steps of its making. (A) Edges. (B) Pairs. (C) Widths.
+? another series of identifiers; sentences after the last panel's first
+
+Growth of vessels behind the retina A: A scan of the first week shows a bud. B: A scan of the third week shows a net.
+A | Growth of vessels behind the retina. A scan of the first week shows a bud.
+B | Growth of vessels behind the retina. A scan of the third week shows a net.
+?
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""
