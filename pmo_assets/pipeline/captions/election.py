@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
-from pmo_assets.pipeline.captions.places import are_opposed, axis_of
+from pmo_assets.pipeline.captions.places import are_opposed, axis_of, same_place
 from pmo_assets.pipeline.captions.series import Rank, Series, expanded, identifier_at
 
 MAX_PANELS: Final = 64
@@ -343,8 +343,9 @@ def _placed(found: Sequence[Mention]) -> IdentifierSeries | None:
     """
     kept: list[PanelMention] = []
     identifiers: list[str] = []
+    first: dict[str, str] = {}  # "upper" and "top" are one panel, by the word that comes first
     for mention in one_axis(found):
-        places = tuple(dict.fromkeys(place for place, _ in mention.items))
+        places = tuple(dict.fromkeys(first.setdefault(same_place(place), place) for place, _ in mention.items))
         kept.append(PanelMention(mention, places))
         identifiers.extend(place for place in places if place not in identifiers)
     if not are_opposed(identifiers) or not 2 <= len(identifiers) <= MAX_PANELS:

@@ -449,6 +449,20 @@ Growth of vessels behind the retina A: A scan of the first week shows a bud. B: 
 A | Growth of vessels behind the retina. A scan of the first week shows a bud.
 B | Growth of vessels behind the retina. A scan of the third week shows a net.
 ?
+
+Fundus photograph (top) and OCT (bottom). The upper image shows drusen. The lower image shows fluid.
+top | Fundus photograph. The upper image shows drusen.
+bottom | OCT. The lower image shows fluid.
+? several identifiers after their text in one sentence; identifiers named again; identifier in running text; panels named by position
+
+The left-hand panel shows a scar, and the right-hand panel shows an OCT.
+left | The left-hand panel shows a scar.
+right | The right-hand panel shows an OCT.
+? no identifier stands alone; identifier in running text; panels named by position
+
+Left hand of a patient with a rash. Right hand of the same patient.
+None | Left hand of a patient with a rash. Right hand of the same patient.
+?
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""
