@@ -28,7 +28,14 @@ from pmo_assets.pipeline.captions.identifier_lists import (
     same_shape,
 )
 from pmo_assets.pipeline.captions.phrases import BINDING, CONJUNCTIONS
-from pmo_assets.pipeline.captions.places import ORDINALS, PLACE_NOUNS, PLACES, parsed_places, place_in_brackets
+from pmo_assets.pipeline.captions.places import (
+    ORDINALS,
+    PLACE_NOUNS,
+    PLACES,
+    parsed_places,
+    place_in_brackets,
+    within_picture,
+)
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
 
@@ -118,15 +125,6 @@ _FEW: Final = 2
 
 _INITIALS: Final = 2
 """Words before a letter in brackets that it may abbreviate."""
-
-_WAY: Final = 4
-"""Tokens before a place within which "from" says that it is the beginning of a way: "from the proximal (right) end"."""
-
-# Directions of the body that a place explains.
-_SYNONYMS: Final = {
-    "cranial": ("upper", "top"), "superior": ("upper", "top"), "caudal": ("lower", "bottom"),
-    "inferior": ("lower", "bottom"),
-}  # fmt: skip
 
 _LONGEST_TAIL: Final = 12
 """Tokens from the end of a bracket within which its list begins: "(anti-CD34, E-H)", "(HE stain, A, B, C and D)"."""
@@ -236,25 +234,29 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
         return _extended(tokens, items, index, closing, sentence_starts)
+    place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
+    if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
+        return _placed_bracket(tokens, index, closing, place_items, place_end, sentence_starts)
     if beside := place_in_brackets(tokens, index, closing):
         return _made(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
-    place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
-    if place_items and place_end == closing and _within_picture(texts, index, texts[index + 1].lower()):
-        return None
-    if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
-        if place_end == closing:
-            return _made(tokens, place_items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
-        if texts[place_end] == ":":
-            return _made(tokens, place_items, Form.DELIMITED, (index, place_end), sentence_starts, positional=True)
-        cut = (tokens.starts[index + 1], tokens.ends[place_end])
-        return _made(tokens, place_items, Form.PARTIAL, (index, closing), sentence_starts, [cut], True)
     return _partial_mention(tokens, index, closing, items, end, sentence_starts)
 
 
-def _within_picture(texts: Sequence[str], index: int, place: str) -> bool:
-    """Say whether the bracket at `index` tells a place in a picture: "from the nasal (right) …", "cranial (upper)"."""
-    before = [text.lower() for text in texts[max(0, index - _WAY) : index]]
-    return "from" in before or (bool(before) and place in _SYNONYMS.get(before[-1], ()))
+def _placed_bracket(
+    tokens: Tokens, index: int, closing: int, items: list[Item], end: int, sentence_starts: set[int]
+) -> Mention | None:
+    """A mention by place, whose words end at token `end`: "(left)", "(left: OCT; right: FA)", "(left, OCT)"."""
+    texts = tokens.texts
+    if end == closing:
+        if within_picture(tokens, index):
+            return None
+        return _made(tokens, items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
+    if texts[end] == ":":
+        if texts[end + 1][0].isdigit():
+            return None  # "(right: 2, left: 3)": measures of two sides
+        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
+    cut = (tokens.starts[index + 1], tokens.ends[end])
+    return _made(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut], True)
 
 
 def _extended(tokens: Tokens, items: list[Item], index: int, closing: int, sentence_starts: set[int]) -> Mention:
@@ -381,8 +383,12 @@ def _numbered_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> 
     texts = tokens.texts
     start = index - 1 if index and texts[index - 1].lower() == "in" else index
     at = index + 2 if texts[index + 1 : index + 2] == ["."] else index + 1
-    if texts[index].lower() not in _FIGURE_NOUNS or start not in sentence_starts or at + 1 >= len(texts):
+    if texts[index].lower() not in _FIGURE_NOUNS or at + 1 >= len(texts):
         return None
+    if start not in sentence_starts:
+        if not _is_title_end(texts, index, texts[at + 1]):
+            return None
+        sentence_starts = sentence_starts | {index}
     if texts[at].isdigit() and texts[at + 1][0].isalpha():
         # "Figure 2 D–F are samples"
         items, end = parsed_list(tokens, at + 1, len(texts))
@@ -400,6 +406,13 @@ def _numbered_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> 
         items.append((more[2], ""))
         at = joined
     return _made(tokens, items, Form.NOUN, (index, at), sentence_starts, [])
+
+
+def _is_title_end(texts: Sequence[str], index: int, follower: str) -> bool:
+    """Say whether a title without full stop ends before the "Figure" at `index`: "… of the scans Figure 1A shows"."""
+    before = texts[index - 1] if index else ""
+    opening = before.isalpha() and before.lower() not in BINDING | _REFERRING and texts[index][0].isupper()
+    return opening and follower.lower() in _SHOWING_VERBS
 
 
 def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention | None) -> Mention | None:

@@ -26,6 +26,13 @@ PLACE_NOUNS: Final = words(
 _BODY: Final = words("eye eyes lid lids eyelid eyelids fundus fundi macula optic orbit hemisphere")
 # Places only before "row" and "column".
 ORDINALS: Final = words("first second third fourth fifth sixth 1st 2nd 3rd 4th last")
+_WAY: Final = 4
+"""Tokens before a place within which "from" says that it is the beginning of a way: "from the proximal (right) end"."""
+# Directions of the body that a place explains.
+_SYNONYMS: Final = {
+    "cranial": ("upper", "top"), "superior": ("upper", "top"), "caudal": ("lower", "bottom"),
+    "inferior": ("lower", "bottom"),
+}  # fmt: skip
 _SAME: Final = {
     "upper": "top", "topmost": "top", "lower": "bottom", "bottommost": "bottom", "leftmost": "left",
     "rightmost": "right", "center": "middle", "centre": "middle", "central": "middle",
@@ -38,6 +45,13 @@ def place_in_brackets(tokens: Tokens, opening: int, closing: int) -> list[Item]:
     """Return "above" or "below" if it stands alone in brackets; in running text the words point at text."""
     word = tokens.texts[opening + 1].lower()
     return [(word, "")] if closing == opening + 2 and word in _BESIDE else []
+
+
+def within_picture(tokens: Tokens, opening: int) -> bool:
+    """Say whether a bracket with a place tells where in one picture: "from the nasal (right) …", "cranial (upper)"."""
+    place = tokens.texts[opening + 1].lower()
+    before = [text.lower() for text in tokens.texts[max(0, opening - _WAY) : opening]]
+    return "from" in before or (bool(before) and place in _SYNONYMS.get(before[-1], ()))
 
 
 def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int, bool]:

@@ -463,6 +463,30 @@ right | The right-hand panel shows an OCT.
 Left hand of a patient with a rash. Right hand of the same patient.
 None | Left hand of a patient with a rash. Right hand of the same patient.
 ?
+
+Where the scans of the choroid lie Figure 2A illustrates the two lines. In Figure 2B the choroid is outlined.
+A | Where the scans of the choroid lie Figure 2A illustrates the two lines.
+B | In Figure 2B the choroid is outlined.
+? no identifier stands alone; identifier in running text
+
+Atrophy was graded on a scale of five steps. The grade of this patient is 2 (right: 2, left: 3).
+None | Atrophy was graded on a scale of five steps. The grade of this patient is 2 (right: 2, left: 3).
+? words that may name panels
+
+Loss of cells in the lens. A, Healthy lens. Its nuclei are in rows. B, Lens of a patient. Its nuclei are lost. Hematoxylin and eosin stain; from the same block.
+A | Loss of cells in the lens. Healthy lens. Its nuclei are in rows. Hematoxylin and eosin stain; from the same block.
+B | Loss of cells in the lens. Lens of a patient. Its nuclei are lost. Hematoxylin and eosin stain; from the same block.
+? sentences after the last panel's first
+
+Two smears. (a) Smear of the first eye. (b) Smear of the second eye. (Diff-Quik stain, ×400)
+a | Two smears. Smear of the first eye.
+b | Two smears. Smear of the second eye. (Diff-Quik stain, ×400)
+? sentences after the last panel's first
+
+Two stains of one lens. A, Healthy part. It is thin. Hematoxylin and eosin stain. B, Opaque part. It is thick. Masson stain.
+A | Two stains of one lens. Healthy part. It is thin. Hematoxylin and eosin stain.
+B | Two stains of one lens. Opaque part. It is thick. Masson stain.
+? sentences after the last panel's first
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""
