@@ -12,18 +12,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import (
+    FEW,
     JOINERS,
     LONGEST_IDENTIFIER,
     LONGEST_LIST,
     THROUGH,
     Item,
     after_joiners,
+    follows,
     is_ascending,
     is_identifier,
+    is_long_list,
     parsed_list,
     same_shape,
 )
@@ -120,9 +122,6 @@ _SHOWING_VERBS: Final = words(
 _LIST_LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
 _CLAUSE_BREAKS: Final = frozenset({".", ";", ":", "!", "?", ","})
 
-_FEW: Final = 2
-"""A longer list at the start of a sentence about what it shows names panels without any other mention."""
-
 _INITIALS: Final = 2
 """Words before a letter in brackets that it may abbreviate."""
 
@@ -149,6 +148,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
         else:
             if text in _NAMING_WORDS:
                 mention = _noun_mention(tokens, index, sentence_starts, found[-1] if found else None)
+            if mention is None and index in sentence_starts and _NUMBERED.fullmatch(text):
+                mention = _numbered_head(tokens, index, sentence_starts)
             if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
                 mention = _open_mention(tokens, index, sentence_starts, lenient=lenient)
                 if mention is None and not found and _heads_after_title(tokens, index):
@@ -408,6 +409,14 @@ def _numbered_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> 
     return _made(tokens, items, Form.NOUN, (index, at), sentence_starts, [])
 
 
+def _numbered_head(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+    """ "1A: Text", "2b) Text", "3C. Text" at a sentence start: the figure's number before the letter."""
+    texts = tokens.texts
+    if index + 2 >= len(texts) or texts[index + 1] not in {":", ")", "."} or tokens.gap(index + 1):
+        return None
+    return _made(tokens, [(texts[index][-1], "")], Form.DELIMITED, (index, index + 1), sentence_starts)
+
+
 def _is_title_end(texts: Sequence[str], index: int, follower: str) -> bool:
     """Say whether a title without full stop ends before the "Figure" at `index`: "… of the scans Figure 1A shows"."""
     before = texts[index - 1] if index else ""
@@ -478,7 +487,7 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
     if is_identifier(texts[index - 2]) and not texts[index - 2].isdigit():
         return None  # within a list; "factor 1, C. Loadings of factor 2" is none
     items, end = parsed_list(tokens, index, count)
-    if not items or end + 1 >= count or not _follows(before.items[-1], items[0]):
+    if not items or end + 1 >= count or not follows(before.items[-1], items[0]):
         return None
     if before.form is Form.BARE:
         bare = tokens.gap(end) and texts[end][0].isalnum()
@@ -489,12 +498,6 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
     if is_identifier(follower) or follower.lower() in CONJUNCTIONS:
         return None  # "hepatitis A, B, and C"
     return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-
-
-def _follows(before: Item, item: Item) -> bool:
-    """Say whether a letter comes right after a list's last one."""
-    last, first = before[1] or before[0], item[0]
-    return len(last) == len(first) == 1 and last.isalpha() and ord(first) == ord(last) + 1
 
 
 def _side_phrase(tokens: Tokens, index: int) -> int:
@@ -520,11 +523,6 @@ def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool
     if index and texts[index - 1].lower() == "the":
         index -= 1
     return _opens(tokens, index, sentence_starts) or texts[index - 1].lower() in _CLAUSE_LINKS
-
-
-def _is_long_list(items: Sequence[Item]) -> bool:
-    """Say whether so many identifiers, one after the other, can be nothing but a list of panels."""
-    return len(items) > _FEW and all(is_ascending(left[1] or left[0], right[0]) for left, right in pairwise(items))
 
 
 def _heads_after_title(tokens: Tokens, index: int) -> bool:
@@ -579,14 +577,14 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&"} or texts[end - 2] in DASHES
     closed = closed or (at_sentence and end + 1 < count and texts[end + 1][0].isupper())  # "c,d, AUROC"
-    closed = closed or (delimiter in DASHES and _is_long_list(items))  # "; E, F, G – Neurons"
+    closed = closed or (delimiter in DASHES and is_long_list(items))  # "; E, F, G – Neurons"
     if strict and (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1) and closed:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     if not tokens.gap(end):
         return None
     if at_sentence and (delimiter[0].isalnum() or delimiter in OPENING or not delimiter.isascii()):
         # "A, B and C represent …" names panels without any other mention; "a, b and c differ" does not
-        listed = len(items) > _FEW and delimiter.lower() in _SHOWING_VERBS
+        listed = len(items) > FEW and delimiter.lower() in _SHOWING_VERBS
         return _made(tokens, items, Form.DELIMITED if listed else Form.BARE, (index, end - 1), sentence_starts)
     if texts[index] in {"a", "b", "c", "d"} and delimiter[0].isupper() and len(items) == 1:
         return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts)

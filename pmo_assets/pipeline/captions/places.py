@@ -75,6 +75,8 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
         position = _after_hand(tokens, position, limit) if place else position
         if not place or (position < limit and texts[position].lower() in _BODY):
             break
+        if position + 1 < limit and texts[position].lower() in THROUGH and texts[position + 1].lower() in PLACES:
+            break  # "Top row, left to right": a direction
         if position < limit and texts[position].lower() in PLACE_NOUNS:
             noun = True
             if texts[position].lower() in _KEPT_PLACE_NOUNS:

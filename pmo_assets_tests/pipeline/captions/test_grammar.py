@@ -487,6 +487,39 @@ Two stains of one lens. A, Healthy part. It is thin. Hematoxylin and eosin stain
 A | Two stains of one lens. Healthy part. It is thin. Hematoxylin and eosin stain.
 B | Two stains of one lens. Opaque part. It is thick. Masson stain.
 ? sentences after the last panel's first
+
+Top row, left to right: fundus, scan, map. Bottom row, left to right: the same after a month.
+top row | Left to right: fundus, scan, map.
+bottom row | Left to right: the same after a month.
+? panels named by position
+
+Layers of one eye (A-1, B-1) and their maps (A-2, B-2). Blue is thin.
+A1 | Layers of one eye. Blue is thin.
+A2 | Layers of their maps. Blue is thin.
+B1 | Layers of one eye. Blue is thin.
+B2 | Layers of their maps. Blue is thin.
+? several identifiers after their text in one sentence
+
+(A-i) Early phase. (A-ii) Late phase. (B-i) Scan with T-1 cells. (B-ii) A-band.
+Ai | Early phase.
+Aii | Late phase.
+Bi | Scan with T-1 cells.
+Bii | A-band.
+?
+
+Scans of two eyes. (A-1–A-3) First eye. (B-1–B-3) Second eye.
+A1 | Scans of two eyes. First eye.
+A2 | Scans of two eyes. First eye.
+A3 | Scans of two eyes. First eye.
+B1 | Scans of two eyes. Second eye.
+B2 | Scans of two eyes. Second eye.
+B3 | Scans of two eyes. Second eye.
+?
+
+2A: Fundus of the right eye. 2B: Fundus of the left eye.
+A | Fundus of the right eye.
+B | Fundus of the left eye.
+?
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""
