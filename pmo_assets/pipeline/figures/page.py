@@ -47,6 +47,9 @@ BLANK_SIZE = (612.0, 792.0)
 MIN_CLIPPED = 1.0
 """Points; most clip paths around pictures are the picture's own frame, rounded."""
 
+MAX_GLYPHS = 50_000
+"""Characters of one page whose places are read one by one, half a kilobyte each; a dense page has some 10^4."""
+
 TEXT_FLAGS = int(pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE)
 """Ligatures are expanded (no TEXT_PRESERVE_LIGATURES) and images are left out (no TEXT_PRESERVE_IMAGES)."""
 
@@ -356,7 +359,8 @@ def _text_lines(page: pymupdf.Page, matrix: pymupdf.Matrix | None, page_turns: i
     try:
         read = page.get_textpage(flags=TEXT_FLAGS)
         blocks = page.get_text("dict", textpage=read)["blocks"]
-        if any(runs_together(_raw_text(line)) for block in blocks for line in block.get("lines", ())):
+        texts = [_raw_text(line) for block in blocks for line in block.get("lines", ())]
+        if sum(map(len, texts)) <= MAX_GLYPHS and any(map(runs_together, texts)):
             blocks = _with_spaces(page.get_text("rawdict", textpage=read)["blocks"])
     except Exception as error:  # a broken font must not lose the page's graphics
         raise_fault(error)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pmo_assets.pipeline.figures import page as page_module
 from pmo_assets.pipeline.figures.page import page_text
 from pmo_assets.pipeline.figures.word_gaps import Glyphs, missing_spaces, narrowest_space, runs_together
 
@@ -73,6 +74,11 @@ def test_long_words_stay_whole() -> None:
 
 def test_lines_of_a_justified_column_have_gaps_of_their_own() -> None:
     assert texts_of(page_of((*CAPTION[:2], "of two eyes."), 0.07, 0.19, 0.11)) == (*CAPTION[:2], "of two eyes.")
+
+
+def test_pages_of_too_many_characters_are_read_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_module, "MAX_GLYPHS", sum(len(line.replace(" ", "")) for line in CAPTION) - 1)
+    assert texts_of(page_of(CAPTION, 0.1)) == tuple(line.replace(" ", "") for line in CAPTION)
 
 
 def test_accents_printed_by_themselves_begin_no_word() -> None:
