@@ -2,13 +2,15 @@
 
     nice python benchmarks/assembly_cases.py --synthetic 0 600 --out /tmp/cases/train
     nice python benchmarks/assembly_cases.py --synthetic 10000 1000 --out /tmp/cases/test
+    nice python benchmarks/assembly_cases.py --otherwise-named 0 40 --out /tmp/cases/letters
     nice python benchmarks/assembly_cases.py --annotated [--shared ../shared] --out /tmp/cases/annotated
 
-Runs the steps of `pmo article` up to `panel_detections` on synthetic articles (`assembly_spec` with the seeds FIRST to
-FIRST + COUNT - 1) or on the annotated articles, and writes one file per article: every annotated figure with its rows
-of `figures`, `subcaptions` and `panel_detections`, its pixels and the truth. Articles whose file exists are left out,
-so that a run that was stopped goes on; when samples, figures, captions or detection have changed, remove the folder and
-run the command again. `score_assembly.py` reads the files.
+Runs the steps of `pmo article` up to `panel_detections` on synthetic articles (`assembly_spec`, or
+`otherwise_named_spec` with letters that captions do not name; seeds FIRST to FIRST + COUNT - 1) or on the annotated
+articles, and writes one file per article: every annotated figure with its rows of `figures`, `subcaptions` and
+`panel_detections`, its pixels and the truth. Articles whose file exists are left out, so that a run that was stopped
+goes on; when samples, figures, captions or detection have changed, remove the folder and run the command again.
+`score_assembly.py` reads the files.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import json
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -51,7 +53,7 @@ from pmo_assets.samples.spec import ArticleSpec, Evidence
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
 from pmo_assets.system.aside import path_aside
-from pmo_assets_tests.samples.assembly_specs import assembly_spec, true_split
+from pmo_assets_tests.samples.assembly_specs import assembly_spec, otherwise_named_spec, true_split
 
 SUFFIX = ".zip"
 CASES = "cases.json"
@@ -259,11 +261,11 @@ def _synthetic_cases(spec: ArticleSpec) -> list[AssemblyCase]:
     return list(article_cases(found, truth, known))
 
 
-def make_synthetic(seed: int, out: Path) -> str:
+def make_synthetic(seed: int, out: Path, specified: Callable[[int], ArticleSpec] = assembly_spec) -> str:
     """Write the cases of one synthetic article."""
     path = out / f"seed_{seed:06d}{SUFFIX}"
     if not path.exists():
-        write_cases(path, _synthetic_cases(assembly_spec(seed)))
+        write_cases(path, _synthetic_cases(specified(seed)))
     return path.name
 
 
@@ -282,6 +284,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--synthetic", nargs=2, type=int, metavar=("FIRST", "COUNT"), help="seeds of synthetic articles")
+    kind.add_argument(
+        "--otherwise-named", nargs=2, type=int, metavar=("FIRST", "COUNT"), help="the same, letters unnamed"
+    )
     kind.add_argument("--annotated", action="store_true", help="the annotated articles")
     parser.add_argument("--shared", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
     parser.add_argument("--out", type=Path, required=True, help="folder of the files, one per article")
@@ -294,8 +299,9 @@ def main() -> None:
             articles = read_annotations(annotation_files(str(args.shared / "annotations"))).articles
             made = pool.map(partial(make_annotated, corpus=args.shared / "corpus", out=args.out), articles)
         else:
-            first, count = args.synthetic
-            made = pool.map(partial(make_synthetic, out=args.out), range(first, first + count))
+            first, count = args.synthetic or args.otherwise_named
+            specified = assembly_spec if args.synthetic else otherwise_named_spec
+            made = pool.map(partial(make_synthetic, out=args.out, specified=specified), range(first, first + count))
         for number, name in enumerate(made, start=1):
             print(f"{number:5d} {time.perf_counter() - start:7.1f} s {name}", flush=True)
 

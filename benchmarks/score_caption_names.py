@@ -6,7 +6,7 @@ CAPTIONS is a JSONL file of `{"id", "caption"}`: figures of open-access articles
 ROCO number; figures of PLOS and eLife as `<file>#<figure id>`; figure pages of ophthalmic journals by the end of their
 address; figures of the CRAFT corpus as `<PubMed number>#Figure<n>`), not part of the repository. The labels in
 `data/caption_names.jsonl` are the names of their panels, none for a single one, written by a reader before the grammar
-was run. Of PLOS and eLife, the articles of *develop* and *report* are different ones.
+was run. *Develop* and *report* are different articles of PLOS and eLife, and different captions of the others.
 """
 
 from __future__ import annotations

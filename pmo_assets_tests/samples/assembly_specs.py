@@ -346,6 +346,39 @@ def assembly_spec(seed: int) -> ArticleSpec:
     )
 
 
+def _lettered_places_figure(rng: np.random.Generator) -> FigureSpec:
+    """Panels that the caption calls by their places and that print letters."""
+    figure = _places_figure(rng)
+    form = "flat" if figure.flat else "panel_bitmaps" if figure.panel_bitmaps else "bitmaps"
+    letters = _UPPER if rng.random() < 0.6 else _LOWER
+    panels = tuple(replace(panel, printed=letter) for panel, letter in zip(figure.panels, letters, strict=False))
+    options = _printing(rng, form if "form:plots" not in figure.features else "plots", True)
+    return replace(figure, panels=panels, **options, features=(*figure.features, "names:places beside letters"))
+
+
+def _lettered_unnamed_figure(rng: np.random.Generator) -> FigureSpec:
+    """Panels that print letters and that the caption does not name."""
+    form = chosen(rng, _FORMS)
+    layouts = {k: v for k, v in LAYOUTS.items() if form != "plots" or k != "several"}
+    draft = drafted(rng, chosen(rng, layouts), _UPPER if rng.random() < 0.5 else _LOWER, plots=form == "plots")
+    draft.features += ["names:letters alone", f"layout:{draft.layout}", f"form:{form}"]
+    draft.options |= {**_page(rng, form, draft.columns), **_printing(rng, form, True)}
+    if draft.layout in ("several", "blocks"):
+        draft.options["gutter"] = max(draft.options["gutter"], 10.0)
+    text = one_of(rng, [entry.text for entry in draft.entries])
+    draft.entries = []
+    whole = " ".join(part for part in (one_of(rng, INTRODUCTIONS[1:]), f"{text}.", one_of(rng, CLOSINGS)) if part)
+    draft.caption = {"introduction": whole}
+    return draft.specification()
+
+
+def otherwise_named_spec(seed: int) -> ArticleSpec:
+    """Return an article of two figures that print letters; one caption calls its panels by places, one not at all."""
+    rng = np.random.default_rng([seed, 79])
+    figures = (_lettered_places_figure(rng), _lettered_unnamed_figure(rng))
+    return replace(assembly_spec(seed), figures=figures, relevant=names_retina(figures))
+
+
 def true_split(caption: CaptionSpec) -> tuple[tuple[str | None, str], ...]:
     """Return what the caption says, as (identifier, subcaption) in its order; one with None if it names no panel."""
     if not caption.entries:

@@ -14,7 +14,7 @@ from pmo_assets.samples import ArticleSpec, TypesetArticle, typeset
 from pmo_assets.samples.caption_text import caption_text, subcaption
 from pmo_assets.samples.figure_cells import printed_identifier
 from pmo_assets.samples.spec import Extra, FigureSpec, IdentifierPlace, Lettering
-from pmo_assets_tests.samples.assembly_specs import assembly_spec, true_split
+from pmo_assets_tests.samples.assembly_specs import assembly_spec, otherwise_named_spec, true_split
 from pmo_assets_tests.samples.figure_drafts import LAYOUTS
 from pmo_assets_tests.samples.figure_faults import FAULTS
 from pmo_assets_tests.samples.page_ink import assert_exact
@@ -225,3 +225,14 @@ def test_nested_names_are_one_panel(figures: tuple[FigureSpec, ...]) -> None:
             assert [image.part[0] for image in panel.images] == [panel.identifier] * len(panel.images)
             assert len(panel.images) > 1
         assert sorted(named(figure)) == sorted(str(panel.identifier) for panel in figure.panels)
+
+
+def test_letters_that_captions_do_not_name_are_printed_beside_places_and_alone() -> None:
+    for seed in range(4):
+        places, unnamed = otherwise_named_spec(seed).figures
+        letters = [panel.printed for panel in places.panels]
+        assert letters in (list("ABCD"[: len(letters)]), list("abcd"[: len(letters)]))
+        assert all(len(panel.identifier or "") > 1 for panel in places.panels)
+        assert not unnamed.caption.entries
+        assert len(true_split(unnamed.caption)) == 1
+        assert all(len(panel.identifier or "") == 1 and panel.printed != "" for panel in unnamed.panels)

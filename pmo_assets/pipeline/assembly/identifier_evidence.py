@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
+from pmo_assets.pipeline.assembly.positions import is_place
 from pmo_assets.pipeline.assembly.reading.identifier_text import IdentifierReading
 from pmo_assets.pipeline.assembly.reading.read_identifiers import read_identifiers
 from pmo_assets.records.detections import PanelDetection
@@ -132,13 +133,30 @@ def figure_identifiers(
     unread = [k for k, item in enumerate(detected) if item.source != "text" and (names or item.text is None)]
     if picture is None or not unread:
         return identifiers
-    known = names or ascii_uppercase[: len(detected) + 2]
+    lettered = not names or all(map(is_place, names))
+    known = ascii_uppercase[: len(detected) + 2] if lettered else names
     readings = read_identifiers(picture(), [detected[k].box for k in unread], known, reader)
-    if not names:
+    if lettered:
         return _lettered(identifiers, dict(zip(unread, readings, strict=True)))
     for k, reading in zip(unread, readings, strict=True):
         identifiers[k] = read_identifier(identifiers[k], reading, names)
     return identifiers
+
+
+def beside_places(identifiers: Sequence[FigureIdentifier], names: Sequence[str]) -> list[FigureIdentifier]:
+    """Return identifiers beside names that are words of place: what is printed is another name, not a wrong one.
+
+    "Left: … Right: …" under a figure that prints A and B: print says that panels are there, and nothing of their names.
+    """
+    if not names or not all(map(is_place, names)):
+        return list(identifiers)
+    even = 1.0 / (len(names) + 1)
+    return [
+        replace(identifier, names=(even,) * len(names), other=even)
+        if identifier.other > max(identifier.names)
+        else identifier
+        for identifier in identifiers
+    ]
 
 
 def _lettered(

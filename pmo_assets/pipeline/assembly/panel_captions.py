@@ -16,6 +16,7 @@ from pmo_assets.pipeline.assembly.confidence import Features, confidence
 from pmo_assets.pipeline.assembly.identifier_evidence import (
     FigureIdentifier,
     IdentifierEvidence,
+    beside_places,
     detected_identifier,
     identifier_evidence,
     owners_of,
@@ -59,6 +60,7 @@ def captioned_panels(
     detected = [item for item in detections if item.kind == "identifier"]
     if identifiers is None:
         identifiers = [detected_identifier(number, item, names) for number, item in enumerate(detected)]
+    identifiers = beside_places(identifiers, names)
     boxes = [panel.box for panel in panels]
     owners = owners_of([identifier.box for identifier in identifiers], boxes)
     evidence = identifier_evidence(identifiers, owners, len(panels), len(names))

@@ -5,12 +5,15 @@ Scale bars, magnifications, abbreviations, "all images", "in both eyes", footnot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
 from pmo_assets.pipeline.captions.election import IdentifierSeries
+from pmo_assets.pipeline.captions.identifier_lists import is_identifier
+from pmo_assets.pipeline.captions.phrases import SHOWING, VERBS
 from pmo_assets.pipeline.captions.series import Series
-from pmo_assets.pipeline.captions.tokens import Tokens, words
+from pmo_assets.pipeline.captions.tokens import OPENING, Tokens, words
 
 # Lengths in tokens.
 _BRIEF_ITEM: Final = 12
@@ -62,6 +65,11 @@ _NOTICES: Final = words(
     "reproduced reprinted adapted modified permission courtesy copyright licence license licensed doi html online "
     "reader credit credits biorender supplement supplementary"
 )
+# The last word of a phrase that names a stain.
+_STAINS: Final = words("stain stains staining")
+_PHRASE_ENDS: Final = frozenset(".;,(")
+_STAIN: Final = 24
+"""Tokens of such a sentence at most."""
 _NOTICE: Final = 24
 """Tokens of a sentence within which such a word stands."""
 # Openings after which nothing returns to a single panel.
@@ -103,7 +111,16 @@ class LastSection:
 
 def shared_from(tokens: Tokens, series: IdentifierSeries, section: LastSection) -> tuple[int, bool]:
     """Index in `section.trailing` from which the sentences concern all panels, and whether that is not sure."""
-    texts, trailing = tokens.texts, section.trailing
+    texts = tokens.texts
+    trailing = section.trailing
+    listed = max(
+        (at + 1 for at, (_, first, stop) in enumerate(trailing) if _lists_part(tokens, first, stop)), default=0
+    )
+    if listed == len(trailing):
+        return listed, False
+    if listed:
+        shared, unsure = shared_from(tokens, series, replace(section, trailing=trailing[listed:]))
+        return listed + shared, unsure
     reader = _Closing(tokens, series, section)
     shared = len(trailing)
     for index in range(len(trailing) - 1, -1, -1):
@@ -124,12 +141,23 @@ def shared_from(tokens: Tokens, series: IdentifierSeries, section: LastSection) 
     return shared, False
 
 
+def _lists_part(tokens: Tokens, first: int, stop: int) -> bool:
+    """Say whether a sentence begins with a letter in brackets: a part of the last panel, no panel of the series."""
+    return (
+        tokens.partners[first] == first + 2 < stop - 1
+        and tokens.texts[first + 1].isalpha()
+        and is_identifier(tokens.texts[first + 1])
+    )
+
+
 class _Closing:
     def __init__(self, tokens: Tokens, series: IdentifierSeries, section: LastSection) -> None:
         self.tokens = tokens
         self.series = series
         self.section = section
         self.own_cues = self._own_cues()
+        texts = tokens.texts
+        self.first_stain = next((at for at, text in enumerate(texts) if text.lower() in _STAINS), len(texts))
         self.earlier_words: set[str] | None = None
         self.last_words = frozenset(tokens.texts[section.first : section.trailing[0][1]])
 
@@ -173,9 +201,18 @@ class _Closing:
         at = first
         while at < min(stop - 1, first + _QUALIFIED) and texts[at].lower() in _QUALIFIERS:
             at += 1
-        if texts[at].lower() in _SUBJECTS:
+        if texts[at].lower() in _SUBJECTS or self._names_stain(first, stop):
             return True
         return any(texts[k].lower() in _NOTICES for k in range(first, min(stop, first + _NOTICE)))
+
+    def _names_stain(self, first: int, stop: int) -> bool:
+        """Say whether a sentence is nothing but a stain, and the only one: "Hematoxylin and eosin stain, × 200."."""
+        if self.first_stain < first:
+            return False
+        spoken = [text.lower() for text in self.tokens.texts[first : min(stop, first + _STAIN + 1)]]
+        if len(spoken) > _STAIN or spoken[0] in OPENING or not (VERBS | SHOWING).isdisjoint(spoken):
+            return False
+        return any(word in _STAINS and after in _PHRASE_ENDS for word, after in pairwise([*spoken, "."]))
 
     def _of_grid(self, first: int, stop: int) -> bool:
         """Say whether a sentence about panels named by place begins with the rest of their grid: "The left column"."""

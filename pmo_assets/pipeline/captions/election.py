@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
-from pmo_assets.pipeline.captions.places import are_opposed, axis_of
+from pmo_assets.pipeline.captions.places import are_opposed, axis_of, same_place
 from pmo_assets.pipeline.captions.series import Rank, Series, expanded, identifier_at
 
 MAX_PANELS: Final = 64
@@ -166,18 +166,21 @@ def _without_parts(read: list[_Read], identifiers: Sequence[str]) -> list[_Read]
 
     "Wild type (A) and mutant (B); between cornea (C) and iris (I)": an initial beside other initials, or beside heads
     of another form, abbreviates. "(A): Variants (A–F and S). (B): Blots": a list in a panel's own text that names the
-    panel and others without heads lists something else.
+    panel and others without heads lists something else. "(A) Cells. N, nucleus; C, cytoplasm. (B) Rods": a glossary.
     """
-    heads = {part for mention, ranks in read if mention.begins for part in ranks}
+    heads = {part for mention, ranks in read if mention.begins for part in ranks if part in identifiers}
     bracketed = {part for mention, ranks in read if mention.form is Form.BRACKETS for part in ranks}
     others = any(mention.initial and set(identifiers).isdisjoint(ranks) for mention, ranks in read)
-    delimited = heads and bracketed.isdisjoint(heads)
+    delimited = bool(heads) and bracketed.isdisjoint(heads)
+    enclosed = len(heads) > 1 and heads <= bracketed
     started = False
     suspects: list[_Read] = []
     for mention, ranks in read:
         started = started or mention.begins
         listed = started and not mention.opens and len(heads) > 1 and len(ranks) > 1 and not heads.isdisjoint(ranks)
-        if (mention.initial and (others or delimited)) or (listed and not heads.issuperset(ranks)):
+        explains = enclosed and mention.form is Form.DELIMITED and not mention.begins
+        abbreviates = mention.initial and (others or delimited)
+        if explains or abbreviates or (listed and not heads.issuperset(ranks)):
             suspects.append((mention, ranks))
     if not suspects:
         return read
@@ -340,8 +343,9 @@ def _placed(found: Sequence[Mention]) -> IdentifierSeries | None:
     """
     kept: list[PanelMention] = []
     identifiers: list[str] = []
+    first: dict[str, str] = {}  # "upper" and "top" are one panel, by the word that comes first
     for mention in one_axis(found):
-        places = tuple(dict.fromkeys(place for place, _ in mention.items))
+        places = tuple(dict.fromkeys(first.setdefault(same_place(place), place) for place, _ in mention.items))
         kept.append(PanelMention(mention, places))
         identifiers.extend(place for place in places if place not in identifiers)
     if not are_opposed(identifiers) or not 2 <= len(identifiers) <= MAX_PANELS:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
@@ -20,6 +22,9 @@ has as many, and the bound keeps reading linear in the caption's length."""
 
 LONGEST_IDENTIFIER: Final = 5
 """Characters of the longest identifier that stands without brackets: "xviii"."""
+
+FEW: Final = 2
+"""A longer list at the start of a sentence about what it shows names panels without any other mention."""
 
 # One letter, one or two digits, a Roman numeral, a letter with a number, a small letter or a small numeral.
 _SHAPE: Final = re.compile(
@@ -52,12 +57,14 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
         first, position = item
         if items and items[0][0].isdigit() != first.isdigit():
             break  # "(A, 30 mmHg)"
+        first, position = _with_part(tokens, first, position, limit)
         primed = position
         position = _after_primes(tokens, position, limit)
         last = ""
         dash = position
         if dash < limit and (texts[dash] in DASHES or texts[dash] in THROUGH):
             other = _bracketed_identifier(tokens, dash + 1, limit)
+            other = other and _with_part(tokens, *other, limit)
             article = other is not None and other[0] == first and tokens.gap(dash) and tokens.gap(dash + 1)
             if other is not None and same_shape(first, other[0]) and not article:  # "Panel A – A photograph"
                 last, position = other
@@ -73,6 +80,18 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
             break
         position = joined
     return items, end
+
+
+def _with_part(tokens: Tokens, first: str, index: int, limit: int) -> tuple[str, int]:
+    """The identifier with its part behind a hyphen, "A-1" or "A-ii", and the index after it."""
+    texts = tokens.texts
+    if len(first) > 1 or not first.isalpha() or index + 1 >= limit or texts[index] not in DASHES:
+        return first, index
+    part, after = texts[index + 1], index + 2
+    if tokens.gap(index) or tokens.gap(index + 1) or not (part.isdigit() or (part in ROMAN_RANK and first.isupper())):
+        return first, index
+    joined = after < len(texts) and not tokens.gap(after) and texts[after][0].isalnum()
+    return (first, index) if joined or not is_identifier(first + part) else (first + part, after)
 
 
 def after_joiners(tokens: Tokens, index: int, limit: int, joiners: frozenset[str]) -> int:
@@ -95,6 +114,17 @@ def is_ascending(first: str, last: str) -> bool:
     ranks = ROMAN_RANK.get(first.lower()), ROMAN_RANK.get(last.lower())
     in_letters = (first[0], len(first), first) < (last[0], len(last), last)
     return in_letters or (ranks[0] is not None and ranks[1] is not None and ranks[0] < ranks[1])
+
+
+def follows(before: Item, item: Item) -> bool:
+    """Say whether a letter comes right after a list's last one."""
+    last, first = before[1] or before[0], item[0]
+    return len(last) == len(first) == 1 and last.isalpha() and ord(first) == ord(last) + 1
+
+
+def is_long_list(items: Sequence[Item]) -> bool:
+    """Say whether so many identifiers, one after the other, can be nothing but a list of panels."""
+    return len(items) > FEW and all(is_ascending(left[1] or left[0], right[0]) for left, right in pairwise(items))
 
 
 def _after_primes(tokens: Tokens, index: int, limit: int) -> int:

@@ -12,23 +12,32 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import (
+    FEW,
     JOINERS,
     LONGEST_IDENTIFIER,
     LONGEST_LIST,
     THROUGH,
     Item,
     after_joiners,
+    follows,
     is_ascending,
     is_identifier,
+    is_long_list,
     parsed_list,
     same_shape,
 )
 from pmo_assets.pipeline.captions.phrases import BINDING, CONJUNCTIONS
-from pmo_assets.pipeline.captions.places import ORDINALS, PLACE_NOUNS, PLACES, parsed_places, place_in_brackets
+from pmo_assets.pipeline.captions.places import (
+    ORDINALS,
+    PLACE_NOUNS,
+    PLACES,
+    parsed_places,
+    place_in_brackets,
+    within_picture,
+)
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
 
@@ -113,20 +122,8 @@ _SHOWING_VERBS: Final = words(
 _LIST_LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
 _CLAUSE_BREAKS: Final = frozenset({".", ";", ":", "!", "?", ","})
 
-_FEW: Final = 2
-"""A longer list at the start of a sentence about what it shows names panels without any other mention."""
-
 _INITIALS: Final = 2
 """Words before a letter in brackets that it may abbreviate."""
-
-_WAY: Final = 4
-"""Tokens before a place within which "from" says that it is the beginning of a way: "from the proximal (right) end"."""
-
-# Directions of the body that a place explains.
-_SYNONYMS: Final = {
-    "cranial": ("upper", "top"), "superior": ("upper", "top"), "caudal": ("lower", "bottom"),
-    "inferior": ("lower", "bottom"),
-}  # fmt: skip
 
 _LONGEST_TAIL: Final = 12
 """Tokens from the end of a bracket within which its list begins: "(anti-CD34, E-H)", "(HE stain, A, B, C and D)"."""
@@ -151,6 +148,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
         else:
             if text in _NAMING_WORDS:
                 mention = _noun_mention(tokens, index, sentence_starts, found[-1] if found else None)
+            if mention is None and index in sentence_starts and _NUMBERED.fullmatch(text):
+                mention = _numbered_head(tokens, index, sentence_starts)
             if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
                 mention = _open_mention(tokens, index, sentence_starts, lenient=lenient)
                 if mention is None and not found and _heads_after_title(tokens, index):
@@ -236,25 +235,29 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
         return _extended(tokens, items, index, closing, sentence_starts)
+    place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
+    if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
+        return _placed_bracket(tokens, index, closing, place_items, place_end, sentence_starts)
     if beside := place_in_brackets(tokens, index, closing):
         return _made(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
-    place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
-    if place_items and place_end == closing and _within_picture(texts, index, texts[index + 1].lower()):
-        return None
-    if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
-        if place_end == closing:
-            return _made(tokens, place_items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
-        if texts[place_end] == ":":
-            return _made(tokens, place_items, Form.DELIMITED, (index, place_end), sentence_starts, positional=True)
-        cut = (tokens.starts[index + 1], tokens.ends[place_end])
-        return _made(tokens, place_items, Form.PARTIAL, (index, closing), sentence_starts, [cut], True)
     return _partial_mention(tokens, index, closing, items, end, sentence_starts)
 
 
-def _within_picture(texts: Sequence[str], index: int, place: str) -> bool:
-    """Say whether the bracket at `index` tells a place in a picture: "from the nasal (right) …", "cranial (upper)"."""
-    before = [text.lower() for text in texts[max(0, index - _WAY) : index]]
-    return "from" in before or (bool(before) and place in _SYNONYMS.get(before[-1], ()))
+def _placed_bracket(
+    tokens: Tokens, index: int, closing: int, items: list[Item], end: int, sentence_starts: set[int]
+) -> Mention | None:
+    """A mention by place, whose words end at token `end`: "(left)", "(left: OCT; right: FA)", "(left, OCT)"."""
+    texts = tokens.texts
+    if end == closing:
+        if within_picture(tokens, index):
+            return None
+        return _made(tokens, items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
+    if texts[end] == ":":
+        if texts[end + 1][0].isdigit():
+            return None  # "(right: 2, left: 3)": measures of two sides
+        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
+    cut = (tokens.starts[index + 1], tokens.ends[end])
+    return _made(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut], True)
 
 
 def _extended(tokens: Tokens, items: list[Item], index: int, closing: int, sentence_starts: set[int]) -> Mention:
@@ -381,8 +384,12 @@ def _numbered_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> 
     texts = tokens.texts
     start = index - 1 if index and texts[index - 1].lower() == "in" else index
     at = index + 2 if texts[index + 1 : index + 2] == ["."] else index + 1
-    if texts[index].lower() not in _FIGURE_NOUNS or start not in sentence_starts or at + 1 >= len(texts):
+    if texts[index].lower() not in _FIGURE_NOUNS or at + 1 >= len(texts):
         return None
+    if start not in sentence_starts:
+        if not _is_title_end(texts, index, texts[at + 1]):
+            return None
+        sentence_starts = sentence_starts | {index}
     if texts[at].isdigit() and texts[at + 1][0].isalpha():
         # "Figure 2 D–F are samples"
         items, end = parsed_list(tokens, at + 1, len(texts))
@@ -400,6 +407,21 @@ def _numbered_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> 
         items.append((more[2], ""))
         at = joined
     return _made(tokens, items, Form.NOUN, (index, at), sentence_starts, [])
+
+
+def _numbered_head(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+    """ "1A: Text", "2b) Text", "3C. Text" at a sentence start: the figure's number before the letter."""
+    texts = tokens.texts
+    if index + 2 >= len(texts) or texts[index + 1] not in {":", ")", "."} or tokens.gap(index + 1):
+        return None
+    return _made(tokens, [(texts[index][-1], "")], Form.DELIMITED, (index, index + 1), sentence_starts)
+
+
+def _is_title_end(texts: Sequence[str], index: int, follower: str) -> bool:
+    """Say whether a title without full stop ends before the "Figure" at `index`: "… of the scans Figure 1A shows"."""
+    before = texts[index - 1] if index else ""
+    opening = before.isalpha() and before.lower() not in BINDING | _REFERRING and texts[index][0].isupper()
+    return opening and follower.lower() in _SHOWING_VERBS
 
 
 def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention | None) -> Mention | None:
@@ -465,7 +487,7 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
     if is_identifier(texts[index - 2]) and not texts[index - 2].isdigit():
         return None  # within a list; "factor 1, C. Loadings of factor 2" is none
     items, end = parsed_list(tokens, index, count)
-    if not items or end + 1 >= count or not _follows(before.items[-1], items[0]):
+    if not items or end + 1 >= count or not follows(before.items[-1], items[0]):
         return None
     if before.form is Form.BARE:
         bare = tokens.gap(end) and texts[end][0].isalnum()
@@ -476,12 +498,6 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
     if is_identifier(follower) or follower.lower() in CONJUNCTIONS:
         return None  # "hepatitis A, B, and C"
     return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-
-
-def _follows(before: Item, item: Item) -> bool:
-    """Say whether a letter comes right after a list's last one."""
-    last, first = before[1] or before[0], item[0]
-    return len(last) == len(first) == 1 and last.isalpha() and ord(first) == ord(last) + 1
 
 
 def _side_phrase(tokens: Tokens, index: int) -> int:
@@ -509,11 +525,6 @@ def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool
     return _opens(tokens, index, sentence_starts) or texts[index - 1].lower() in _CLAUSE_LINKS
 
 
-def _is_long_list(items: Sequence[Item]) -> bool:
-    """Say whether so many identifiers, one after the other, can be nothing but a list of panels."""
-    return len(items) > _FEW and all(is_ascending(left[1] or left[0], right[0]) for left, right in pairwise(items))
-
-
 def _heads_after_title(tokens: Tokens, index: int) -> bool:
     """Say whether a caption's first head follows a title that lost its full stop: "Sections of mouse retinas A: Text".
 
@@ -530,8 +541,8 @@ def _heads_after_title(tokens: Tokens, index: int) -> bool:
         and tokens.gap(index)
         and tokens.gap(index + 2)
         and not tokens.gap(index + 1)
-        and len(after) > 1
         and after[0].isupper()
+        and (len(after) > 1 or any(text.islower() for text in texts[index + 3 : index + 4]))  # "A: A scan"
     )
 
 
@@ -566,14 +577,14 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&"} or texts[end - 2] in DASHES
     closed = closed or (at_sentence and end + 1 < count and texts[end + 1][0].isupper())  # "c,d, AUROC"
-    closed = closed or (delimiter in DASHES and _is_long_list(items))  # "; E, F, G – Neurons"
+    closed = closed or (delimiter in DASHES and is_long_list(items))  # "; E, F, G – Neurons"
     if strict and (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1) and closed:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     if not tokens.gap(end):
         return None
     if at_sentence and (delimiter[0].isalnum() or delimiter in OPENING or not delimiter.isascii()):
         # "A, B and C represent …" names panels without any other mention; "a, b and c differ" does not
-        listed = len(items) > _FEW and delimiter.lower() in _SHOWING_VERBS
+        listed = len(items) > FEW and delimiter.lower() in _SHOWING_VERBS
         return _made(tokens, items, Form.DELIMITED if listed else Form.BARE, (index, end - 1), sentence_starts)
     if texts[index] in {"a", "b", "c", "d"} and delimiter[0].isupper() and len(items) == 1:
         return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts)

@@ -26,6 +26,17 @@ PLACE_NOUNS: Final = words(
 _BODY: Final = words("eye eyes lid lids eyelid eyelids fundus fundi macula optic orbit hemisphere")
 # Places only before "row" and "column".
 ORDINALS: Final = words("first second third fourth fifth sixth 1st 2nd 3rd 4th last")
+_WAY: Final = 4
+"""Tokens before a place within which "from" says that it is the beginning of a way: "from the proximal (right) end"."""
+# Directions of the body that a place explains.
+_SYNONYMS: Final = {
+    "cranial": ("upper", "top"), "superior": ("upper", "top"), "caudal": ("lower", "bottom"),
+    "inferior": ("lower", "bottom"),
+}  # fmt: skip
+_SAME: Final = {
+    "upper": "top", "topmost": "top", "lower": "bottom", "bottommost": "bottom", "leftmost": "left",
+    "rightmost": "right", "center": "middle", "centre": "middle", "central": "middle",
+}  # fmt: skip
 _KEPT_PLACE_NOUNS: Final = frozenset({"row", "column", "rows", "columns"})
 _PLACE_JOINERS: Final = JOINERS - THROUGH  # "left to right" is a direction
 
@@ -34,6 +45,13 @@ def place_in_brackets(tokens: Tokens, opening: int, closing: int) -> list[Item]:
     """Return "above" or "below" if it stands alone in brackets; in running text the words point at text."""
     word = tokens.texts[opening + 1].lower()
     return [(word, "")] if closing == opening + 2 and word in _BESIDE else []
+
+
+def within_picture(tokens: Tokens, opening: int) -> bool:
+    """Say whether a bracket with a place tells where in one picture: "from the nasal (right) …", "cranial (upper)"."""
+    place = tokens.texts[opening + 1].lower()
+    before = [text.lower() for text in tokens.texts[max(0, opening - _WAY) : opening]]
+    return "from" in before or (bool(before) and place in _SYNONYMS.get(before[-1], ()))
 
 
 def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int, bool]:
@@ -54,8 +72,11 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
             position += 1
             if position + 1 < limit and texts[position] in DASHES and texts[position + 1].lower() in PLACES:
                 position += 1
+        position = _after_hand(tokens, position, limit) if place else position
         if not place or (position < limit and texts[position].lower() in _BODY):
             break
+        if position + 1 < limit and texts[position].lower() in THROUGH and texts[position + 1].lower() in PLACES:
+            break  # "Top row, left to right": a direction
         if position < limit and texts[position].lower() in PLACE_NOUNS:
             noun = True
             if texts[position].lower() in _KEPT_PLACE_NOUNS:
@@ -68,6 +89,17 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
             break
         position = joined
     return items, end, noun
+
+
+def _after_hand(tokens: Tokens, index: int, limit: int) -> int:
+    """Index after the rest of "left-hand" or "left hand", or `index`."""
+    at = index + 1 if index < limit and tokens.texts[index] in DASHES else index
+    return at + 1 if at + 1 < limit and tokens.texts[at].lower() == "hand" else index
+
+
+def same_place(identifier: str) -> str:
+    """Return a place with one word for those that mean the same: "upper left" and "top left"."""
+    return " ".join(_SAME.get(word, word) for word in identifier.split())
 
 
 def axis_of(identifier: str) -> str | None:

@@ -17,6 +17,7 @@ import pymupdf
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.figures.vector_shapes import VectorShape, shapes_on_bitmaps
+from pmo_assets.pipeline.figures.word_gaps import Glyphs, missing_spaces, narrowest_space, runs_together
 from pmo_assets.records.defaults import MAX_PAGES
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.figure_names import page_number
@@ -45,6 +46,9 @@ BLANK_SIZE = (612.0, 792.0)
 
 MIN_CLIPPED = 1.0
 """Points; most clip paths around pictures are the picture's own frame, rounded."""
+
+MAX_GLYPHS = 50_000
+"""Characters of one page whose places are read one by one, half a kilobyte each; a dense page has some 10^4."""
 
 TEXT_FLAGS = int(pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE)
 """Ligatures are expanded (no TEXT_PRESERVE_LIGATURES) and images are left out (no TEXT_PRESERVE_IMAGES)."""
@@ -353,7 +357,11 @@ def _moved(point: Point, matrix: pymupdf.Matrix | None) -> Point:
 
 def _text_lines(page: pymupdf.Page, matrix: pymupdf.Matrix | None, page_turns: int) -> tuple[TextLine, ...]:
     try:
-        blocks = page.get_text("dict", flags=TEXT_FLAGS)["blocks"]
+        read = page.get_textpage(flags=TEXT_FLAGS)
+        blocks = page.get_text("dict", textpage=read)["blocks"]
+        texts = [_raw_text(line) for block in blocks for line in block.get("lines", ())]
+        if sum(map(len, texts)) <= MAX_GLYPHS and any(map(runs_together, texts)):
+            blocks = _with_spaces(page.get_text("rawdict", textpage=read)["blocks"])
     except Exception as error:  # a broken font must not lose the page's graphics
         raise_fault(error)
         return ()
@@ -364,6 +372,51 @@ def _text_lines(page: pymupdf.Page, matrix: pymupdf.Matrix | None, page_turns: i
             if line is not None:
                 lines.append(line)
     return tuple(lines)
+
+
+def _raw_text(raw: Mapping[str, Any]) -> str:
+    return "".join(span["text"] for span in raw["spans"])
+
+
+def _with_spaces(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to each span of MuPDF's raw blocks its text, with the spaces that lines of run-together types lack."""
+    lines = [line for block in blocks for line in block.get("lines", ())]
+    glyphs = [_glyphs(line) for line in lines]
+    narrowest: dict[tuple[str, float], float] = {}
+    for line, read in zip(lines, glyphs, strict=True):
+        if read is not None and runs_together(read.text) and (space := narrowest_space(read)) is not None:
+            style = _style(line)
+            narrowest[style] = min(space, narrowest.get(style, space))
+    for line, read in zip(lines, glyphs, strict=True):
+        space = narrowest.get(_style(line)) if read is not None else None
+        missing = set(missing_spaces(read, space)) if read is not None and space is not None else set()
+        at = 0
+        for span in line["spans"]:
+            span["text"] = "".join(
+                (" " if number in missing else "") + char["c"] for number, char in enumerate(span["chars"], at)
+            )
+            at += len(span["chars"])
+    return blocks
+
+
+def _style(raw: Mapping[str, Any]) -> tuple[str, float]:
+    """Return the font and size of a raw line's longest span."""
+    longest = max(raw["spans"], key=lambda span: len(span["chars"]))
+    return str(longest["font"]), round(float(longest["size"]), 2)
+
+
+def _glyphs(raw: Mapping[str, Any]) -> Glyphs | None:
+    """Return the characters of a raw line along its direction; None for a line askew or without any."""
+    dx, dy = (round(float(part)) for part in raw["dir"])
+    chars = [char for span in raw["spans"] for char in span["chars"]]
+    if abs(dx) + abs(dy) != 1 or not chars:
+        return None
+    low, high = (0, 2) if dx else (1, 3)
+    if dx + dy < 0:
+        starts, ends = [-char["bbox"][high] for char in chars], [-char["bbox"][low] for char in chars]
+    else:
+        starts, ends = [char["bbox"][low] for char in chars], [char["bbox"][high] for char in chars]
+    return Glyphs("".join(char["c"] for char in chars), starts, ends, _style(raw)[1])
 
 
 @lru_cache(maxsize=1024)

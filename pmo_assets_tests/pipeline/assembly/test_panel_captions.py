@@ -54,6 +54,20 @@ def test_positions_decide_without_printed_identifiers() -> None:
     assert answers([panel(RIGHT), panel(LEFT)], split("left", "right")) == [("left", "position"), ("right", "position")]
 
 
+def test_letters_printed_at_panels_that_the_caption_calls_by_their_places_are_no_contradiction() -> None:
+    detections = [panel(LEFT), panel(RIGHT), printed("A", LEFT), printed("B", RIGHT)]
+    assert answers(detections, split("left", "right")) == [("left", "position"), ("right", "position")]
+    found = captioned_panels(detections, split("left", "right"))
+    assert [item.text for only in found for item in only.printed_identifiers] == ["A", "B"]
+    rows = [*map(panel, GRID), *(printed(letter, box) for letter, box in zip("abcd", GRID, strict=True))]
+    assert answers(rows, split("top row", "bottom row")) == [("top row", "position"), ("bottom row", "position")]
+
+
+def test_a_printed_word_of_place_names_its_panel_beside_letters() -> None:
+    detections = [panel(LEFT), panel(RIGHT), printed("left", LEFT), printed("B", RIGHT)]
+    assert answers(detections, split("left", "right")) == [("left", "identifier"), ("right", "position")]
+
+
 def test_reading_order_decides_when_the_numbers_agree() -> None:
     expected = [(name, "reading order") for name in "abcd"]
     assert answers([panel(box) for box in reversed(GRID)], split("a", "b", "c", "d")) == expected

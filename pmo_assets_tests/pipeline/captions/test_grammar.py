@@ -434,6 +434,92 @@ Tissue was taken from young wild-type (WT) fish eyes (A) and adult mutant fish e
 A | Tissue was taken from young wild-type (WT) fish eyes.
 B | Tissue was taken from adult mutant fish eyes.
 ? several identifiers after their text in one sentence
+
+Signals in the cell. (A) Mutants of the gene were studied in glia. N, nucleus; C, cytoplasm. Images are through the nuclei. (B) Rendering of the images.
+A | Signals in the cell. Mutants of the gene were studied in glia. N, nucleus; C, cytoplasm. Images are through the nuclei.
+B | Signals in the cell. Rendering of the images.
+? the next identifier stands in the text
+
+Vessels of the fundus. (a) First net. (b) Second net: steps of its making. (A) Edges. (B) Pairs. (C) Widths.
+a | Vessels of the fundus. First net.
+b | Vessels of the fundus. Second net: steps of its making. (A) Edges. (B) Pairs. (C) Widths.
+? another series of identifiers; sentences after the last panel's first
+
+Growth of vessels behind the retina A: A scan of the first week shows a bud. B: A scan of the third week shows a net.
+A | Growth of vessels behind the retina. A scan of the first week shows a bud.
+B | Growth of vessels behind the retina. A scan of the third week shows a net.
+?
+
+Fundus photograph (top) and OCT (bottom). The upper image shows drusen. The lower image shows fluid.
+top | Fundus photograph. The upper image shows drusen.
+bottom | OCT. The lower image shows fluid.
+? several identifiers after their text in one sentence; identifiers named again; identifier in running text; panels named by position
+
+The left-hand panel shows a scar, and the right-hand panel shows an OCT.
+left | The left-hand panel shows a scar.
+right | The right-hand panel shows an OCT.
+? no identifier stands alone; identifier in running text; panels named by position
+
+Left hand of a patient with a rash. Right hand of the same patient.
+None | Left hand of a patient with a rash. Right hand of the same patient.
+?
+
+Where the scans of the choroid lie Figure 2A illustrates the two lines. In Figure 2B the choroid is outlined.
+A | Where the scans of the choroid lie Figure 2A illustrates the two lines.
+B | In Figure 2B the choroid is outlined.
+? no identifier stands alone; identifier in running text
+
+Atrophy was graded on a scale of five steps. The grade of this patient is 2 (right: 2, left: 3).
+None | Atrophy was graded on a scale of five steps. The grade of this patient is 2 (right: 2, left: 3).
+? words that may name panels
+
+Loss of cells in the lens. A, Healthy lens. Its nuclei are in rows. B, Lens of a patient. Its nuclei are lost. Hematoxylin and eosin stain; from the same block.
+A | Loss of cells in the lens. Healthy lens. Its nuclei are in rows. Hematoxylin and eosin stain; from the same block.
+B | Loss of cells in the lens. Lens of a patient. Its nuclei are lost. Hematoxylin and eosin stain; from the same block.
+? sentences after the last panel's first
+
+Two smears. (a) Smear of the first eye. (b) Smear of the second eye. (Diff-Quik stain, ×400)
+a | Two smears. Smear of the first eye.
+b | Two smears. Smear of the second eye. (Diff-Quik stain, ×400)
+? sentences after the last panel's first
+
+Two stains of one lens. A, Healthy part. It is thin. Hematoxylin and eosin stain. B, Opaque part. It is thick. Masson stain.
+A | Two stains of one lens. Healthy part. It is thin. Hematoxylin and eosin stain.
+B | Two stains of one lens. Opaque part. It is thick. Masson stain.
+? sentences after the last panel's first
+
+Top row, left to right: fundus, scan, map. Bottom row, left to right: the same after a month.
+top row | Left to right: fundus, scan, map.
+bottom row | Left to right: the same after a month.
+? panels named by position
+
+Layers of one eye (A-1, B-1) and their maps (A-2, B-2). Blue is thin.
+A1 | Layers of one eye. Blue is thin.
+A2 | Layers of their maps. Blue is thin.
+B1 | Layers of one eye. Blue is thin.
+B2 | Layers of their maps. Blue is thin.
+? several identifiers after their text in one sentence
+
+(A-i) Early phase. (A-ii) Late phase. (B-i) Scan with T-1 cells. (B-ii) A-band.
+Ai | Early phase.
+Aii | Late phase.
+Bi | Scan with T-1 cells.
+Bii | A-band.
+?
+
+Scans of two eyes. (A-1–A-3) First eye. (B-1–B-3) Second eye.
+A1 | Scans of two eyes. First eye.
+A2 | Scans of two eyes. First eye.
+A3 | Scans of two eyes. First eye.
+B1 | Scans of two eyes. Second eye.
+B2 | Scans of two eyes. Second eye.
+B3 | Scans of two eyes. Second eye.
+?
+
+2A: Fundus of the right eye. 2B: Fundus of the left eye.
+A | Fundus of the right eye.
+B | Fundus of the left eye.
+?
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""

@@ -17,7 +17,7 @@ from pmo_assets.pipeline.captions.tokens import tokenized
         ("Top and bottom rows", ["top", "bottom row"], True),
         ("first row", ["first row"], True),
         ("first patient", [], False),
-        ("left to right", ["left"], False),
+        ("left to right", [], False),
         ("above", [], False),
     ],
 )
