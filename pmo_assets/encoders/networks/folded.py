@@ -8,6 +8,7 @@ chains of modules (`Tower.split`) are folded, whose modules stand in the order i
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable
 from typing import Final
 
@@ -50,7 +51,7 @@ def fold_normalisation(network: nn.Module) -> int:
     count = 0
     for module in list(network.modules()):
         names = list(module._modules)
-        for first, second in zip(names, names[1:], strict=False):
+        for first, second in itertools.pairwise(names):
             convolution, normalisation = module._modules[first], module._modules[second]
             if isinstance(convolution, nn.Conv2d) and isinstance(normalisation, nn.BatchNorm2d):
                 module._modules[first] = fuse_conv_bn_eval(convolution, normalisation)

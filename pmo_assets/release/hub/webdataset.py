@@ -236,7 +236,11 @@ def pair_members(
     """
     key, content = picture
     shared = {name: value for name, value in pairs[0].items() if name not in _OF_PAIRS}
-    facts = {**shared, "duplicate_group": duplicate_group, "pairs": [{name: pair[name] for name in _OF_PAIRS} for pair in pairs]}
+    facts = {
+        **shared,
+        "duplicate_group": duplicate_group,
+        "pairs": [{name: pair[name] for name in _OF_PAIRS} for pair in pairs],
+    }
     yield f"{key}.{picture_extension(content, key)}", content
     yield f"{key}.txt", pairs[0]["text"].encode()
     yield f"{key}.json", _json(facts)
