@@ -198,8 +198,9 @@ def _instructions() -> str:
         'it?"/>'
         f'<Text name="{TURNS}" value="${TURNS}"/>'
         + _verdict(INSTRUCTION_VERDICTS)
-        + f'<TextArea name="{REASON}" toName="{PICTURE}" maxSubmissions="1" rows="2" placeholder="what is wrong, or '
-        f'why it cannot be told" visibleWhen="choice-selected" whenTagName="{VERDICT}" whenChoiceValue="{others}"/>'
+        + f'<View visibleWhen="choice-selected" whenTagName="{VERDICT}" whenChoiceValue="{others}">'
+        f'<TextArea name="{REASON}" toName="{PICTURE}" maxSubmissions="1" rows="2" placeholder="what is wrong, or '
+        'why it cannot be told"/></View>'
         + _rectangles((PANEL, REGION), 4)
         + _picture()
         + f'<Header size="6" value="It rests on"/><Text name="{EVIDENCE}" value="${EVIDENCE}"/>'

@@ -37,7 +37,7 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 _PARTS: Final = {
     "guarded_webserver --port": "the webserver",
-    "dagster._daemon": "the daemon",
+    "prompt_daemon": "the daemon",
     "code-server": "the code server",
 }
 """Processes that `dagster dev` starts, by a word of their command lines."""

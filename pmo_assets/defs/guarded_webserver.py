@@ -17,12 +17,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from pmo_assets.defs import prompt_daemon
 from pmo_assets.serving.guard import Guard, host_names
 
 MODULE: Final = "pmo_assets.defs.guarded_webserver"
 
 HOSTS: Final = "PMO_ALLOWED_HOSTS"
 """Variable of the setting: the webserver of a deployment has no other."""
+
+_OURS: Final = {"dagster_webserver": MODULE, "dagster._daemon": prompt_daemon.MODULE}
+"""Modules that take the place of those that `dagster dev` starts."""
 
 _SECONDS: Final = 5
 
@@ -44,16 +48,14 @@ def serve(arguments: Sequence[str]) -> None:
 
 
 def develop(arguments: Sequence[str]) -> None:
-    """Run `dagster dev`, whose webserver is `serve`."""
+    """Run `dagster dev`, whose webserver is `serve` and whose daemon `pmo_assets.defs.prompt_daemon`."""
     import dagster._cli.dev
 
     dev: Any = dagster._cli.dev
     start = dev.open_ipc_subprocess
 
     def started(parts: Sequence[str], **more: Any) -> subprocess.Popen[bytes]:
-        process: subprocess.Popen[bytes] = start(
-            [MODULE if part == "dagster_webserver" else part for part in parts], **more
-        )
+        process: subprocess.Popen[bytes] = start([_OURS.get(part, part) for part in parts], **more)
         return process
 
     dev.open_ipc_subprocess = started

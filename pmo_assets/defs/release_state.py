@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Final
 
 import dagster as dg
 
@@ -12,6 +13,12 @@ from pmo_assets.storage.candidates import known_of_pmc
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.removed import articles_taken_out, removed_batches
 from pmo_assets.storage.tables import Tables
+
+LAST_TABLES: Final = ("dataset_rows", "verdicts", VIDEO_PAIRS)
+"""Those of a release's tables of batches that are made last: whatever changes before them makes them anew.
+
+What people say of instructions changes `verdicts` alone.
+"""
 
 WITHDRAWN = "withdrawn"
 """Metadata of a release under which it says which withdrawn articles it knew of."""
@@ -44,8 +51,8 @@ def _newest(instance: dg.DagsterInstance, asset: str) -> dg.EventLogRecord | Non
 
 
 def _newest_rows(instance: dg.DagsterInstance) -> dg.EventLogRecord | None:
-    """Return the newest record of rows that a release is made of, of articles or of lecture videos."""
-    found = [record for asset in ("dataset_rows", VIDEO_PAIRS) if (record := _newest(instance, asset)) is not None]
+    """Return the newest record of rows that a release is made of: of articles, instructions or lecture videos."""
+    found = [record for asset in LAST_TABLES if (record := _newest(instance, asset)) is not None]
     return max(found, key=lambda record: record.storage_id, default=None)
 
 

@@ -30,7 +30,7 @@ from pmo_assets.configuration.home import home_place
 from pmo_assets.defs.annotated import ANNOTATIONS, annotations_are_stale
 from pmo_assets.defs.code_servers import code_server_of, has_lost, is_on_another_host
 from pmo_assets.defs.instance import open_instance
-from pmo_assets.defs.release_state import release_is_due
+from pmo_assets.defs.release_state import LAST_TABLES, release_is_due
 from pmo_assets.defs.staleness import latest
 from pmo_assets.records.units import VIDEO
 from pmo_assets.records.videos import VIDEO_PAIRS
@@ -115,7 +115,7 @@ def release_is_stale(
         return any(oldest is not None and rows.get(batch, 0) > oldest for batch in batches)
 
     lectures = Manifests(data_root, VIDEO).batches()
-    return made_since("dataset_rows", batches) or made_since(VIDEO_PAIRS, lectures)
+    return any(made_since(table, lectures if table == VIDEO_PAIRS else batches) for table in LAST_TABLES)
 
 
 def unfinished_runs(instance: dg.DagsterInstance, job: str | None = None) -> Sequence[dg.DagsterRun]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from pmo_assets.annotation.annotations import AnnotatedArticle, article_number, article_of_row
 from pmo_assets.annotation.cases import UNDECIDED, is_judged, stratum
+from pmo_assets.annotation.instruction_cases import instruction_sizes
 from pmo_assets.quality.metrics.agreement import (
     PairAgreement,
     annotation_metrics,
@@ -18,14 +19,15 @@ from pmo_assets.quality.metrics.agreement import (
     audit_verdicts,
     pair_agreement,
     pair_number,
+    weighted_shares,
 )
-from pmo_assets.quality.metrics.instructions import instruction_audit_metrics, latest_answers
+from pmo_assets.quality.metrics.instructions import instruction_audit_metrics, instruction_verdicts, latest_answers
 from pmo_assets.quality.metrics.metric import Metric, mean
 from pmo_assets.quality.metrics.regions import machine_metrics
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
 from pmo_assets.records.instructions import INSTRUCTION_KINDS
 from pmo_assets.records.reviews import INSTRUCTION_VERDICTS, VERDICTS
-from pmo_assets.release.facts import AuditFacts
+from pmo_assets.release.facts import AuditFacts, Audits
 from pmo_assets.release.selection import current_articles
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
@@ -65,32 +67,35 @@ def assembly_sizes(tables: Tables) -> dict[str, int]:
     return dict(sizes)
 
 
-def release_audit(tables: Tables) -> AuditFacts | None:
-    """Return what people judged of the panels that a release takes; None if nobody audited any.
+def release_audits(tables: Tables) -> Audits:
+    """Return what people judged of the panels that a release takes, and of instructions."""
+    articles = answered_articles(tables)
+    panels, instructions = audit_verdicts(articles), instruction_verdicts(latest_answers(articles))
+    sizes = instruction_sizes(tables, current_articles(tables, "panel_assembly")) if instructions else {}
+    return Audits(
+        audit_facts(panels, assembly_sizes(tables) if panels else {}, VERDICTS),
+        audit_facts(instructions, sizes, INSTRUCTION_VERDICTS),
+    )
 
-    Of undecided panels, which a release leaves out, nothing is counted.
-    """
-    verdicts = audit_verdicts(answered_articles(tables))
-    return audit_facts(verdicts, assembly_sizes(tables)) if verdicts else None
 
+def audit_facts(
+    verdicts: Mapping[str, Counter[str]], sizes: Mapping[str, int], names: Sequence[str]
+) -> AuditFacts | None:
+    """Return the shares of verdicts over all of the audited strata; None where nothing is in them any more.
 
-def audit_facts(verdicts: Mapping[str, Counter[str]], sizes: Mapping[str, int]) -> AuditFacts | None:
-    """Return the shares of verdicts over all panels that were assigned in the audited ways; None without any.
+    Undecided panels are in no release: nothing of them is counted.
 
     Args:
-        verdicts: by who assigned the panel (`audit_verdicts`).
-        sizes: panels by the same (`assembly_sizes`).
+        verdicts: by stratum (`audit_verdicts`, `instruction_verdicts`).
+        sizes: what there is in each (`assembly_sizes`, `instruction_sizes`).
+        names: of the verdicts, in the order in which they are told.
     """
-    verdicts = {name: counts for name, counts in verdicts.items() if name != UNDECIDED}
-    weights = {name: sizes.get(name, 0) / counts.total() for name, counts in verdicts.items()}
-    if not any(weights.values()):  # what was audited is in no batch any more
+    verdicts = {stratum: counts for stratum, counts in verdicts.items() if stratum != UNDECIDED}
+    shares = weighted_shares(verdicts, sizes)
+    if shares is None:
         return None
-    every = sum(sizes.get(name, 0) for name in verdicts)
-    shares: dict[str, float] = {
-        verdict: sum(weights[name] * counts[verdict] for name, counts in verdicts.items()) / every
-        for verdict in VERDICTS
-    }
-    return AuditFacts(sum(counts.total() for counts in verdicts.values()), shares)
+    judged = sum(counts.total() for counts in verdicts.values())
+    return AuditFacts(judged, {name: shares.get(name, 0.0) for name in names})
 
 
 def decided_rows(tables: Tables, articles: Sequence[AnnotatedArticle], name: str) -> list[dict[str, Any]]:

@@ -102,13 +102,26 @@ class AuditFacts:
     """Result of an audit by people.
 
     Attributes:
-        panels: that they judged.
-        shares: of all panels by verdict (`records.reviews.VERDICTS`): each way of assigning subcaptions counts as often
-            as it occurs, not as often as it was drawn.
+        judged: panels, or instructions, that they judged.
+        shares: of all of these by verdict (`records.reviews`): each way of assigning subcaptions, each kind of
+            instruction, counts as often as it occurs, not as often as it was drawn.
     """
 
-    panels: int
+    judged: int
     shares: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Audits:
+    """What people judged; None of which nobody judged any.
+
+    Attributes:
+        panels: whether a subcaption is its panel's.
+        instructions: whether an instruction is right.
+    """
+
+    panels: AuditFacts | None = None
+    instructions: AuditFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +133,13 @@ class QualityFacts:
             panels.
         sure: panels whose subcaption belongs to them by a confidence of at least `SURE`.
         decided: panels of which people decided something.
-        audit: what people judged; None if nobody did.
+        audits: what people judged.
     """
 
     expected: float | None = None
     sure: int = 0
     decided: int = 0
-    audit: AuditFacts | None = None
+    audits: Audits = field(default_factory=Audits)
 
 
 SURE: Final = 0.9

@@ -20,7 +20,7 @@ from pmo_assets.records.defaults import CREATOR, REPOSITORY
 from pmo_assets.records.step_output import Row, rows_by_unit
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.differences import Changes, changes_file, differences, moved_articles
-from pmo_assets.release.facts import AuditFacts, ConfigFacts, LicenceCount, QualityFacts, ReleaseFacts, ReleaseFile
+from pmo_assets.release.facts import Audits, ConfigFacts, LicenceCount, QualityFacts, ReleaseFacts, ReleaseFile
 from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.citation import citation_file
 from pmo_assets.release.hub.croissant import croissant_file
@@ -114,7 +114,7 @@ def make_release(
     annotations: pl.DataFrame,
     say: Callable[[str], None],
     gallery: Callable[[str, str], None] | None = None,
-    audit: AuditFacts | None = None,
+    audits: Audits | None = None,
     masking: PeopleMasking | None = None,
     fence: Callable[[], None] = lambda: None,
 ) -> Release:
@@ -135,7 +135,7 @@ def make_release(
         annotations: the table `annotations`: what is published of it becomes `pubmed_ophtha_annotation.json`.
         say: told of progress, batch by batch.
         gallery: writes the gallery below a prefix, given the version; without, the one before stays.
-        audit: what people judged of its panels, for the card.
+        audits: what people judged of its panels and instructions, for the card.
         masking: makes faces and printed names black in pictures; None leaves them as they are published.
         fence: called first, and when all is ready, directly before the release is put in its place; an error of it
             leaves the one before.
@@ -190,7 +190,7 @@ def make_release(
         _facts(data_root, written, selection, groups, specialty, options, manifest, statistics_markdown(statistics)),
         creator=origin.creator,
         repository=origin.repository,
-        quality=_quality(written.counts, audit),
+        quality=_quality(written.counts, audits or Audits()),
         examples=examples.panels if examples is not None else (),
     )
     history = [item for item in read_history(data_root) if item[0] != manifest.version]
@@ -391,9 +391,9 @@ def _manifest(
     return changes, manifest
 
 
-def _quality(counts: ReleaseCounts, audit: AuditFacts | None) -> QualityFacts:
+def _quality(counts: ReleaseCounts, audits: Audits) -> QualityFacts:
     expected = counts.confidence / counts.panels if counts.panels else None
-    return QualityFacts(expected, counts.sure, counts.decided, audit)
+    return QualityFacts(expected, counts.sure, counts.decided, audits)
 
 
 def _instruction_counts(counts: ReleaseCounts) -> InstructionCounts:

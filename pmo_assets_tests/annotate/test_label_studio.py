@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+import pmo_assets
+from pmo_assets.annotation.interfaces import INTERFACES
 from pmo_assets.records.geometry import Box, denormalise, iou
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
@@ -56,6 +58,9 @@ if (!found.length) return null;
 const place = found[0].getBoundingClientRect();
 return place.width > 200 ? {x: place.x, y: place.y, width: place.width, height: place.height} : null;
 """
+
+ASKED_WHY = "return [...document.querySelectorAll('textarea')].some(e => e.offsetParent !== null);"
+"""Whether a reason can be typed."""
 
 CLICK = """
 const wanted = arguments[0];
@@ -126,7 +131,7 @@ def pushed(project: Project, folder: Path, *arguments: str) -> dict[str, int]:
     """Export and push; return the numbers of the projects by interface."""
     said = project.pmo("annotate", "export", str(folder), *arguments, "--push")
     words = [line.split() for line in said.splitlines()]
-    interfaces = [line[0] for line in words if line and line[0] in ("audit", "boxes", "captions", "pages", "regions")]
+    interfaces = [line[0] for line in words if line and line[0] in INTERFACES]
     numbers = [int(line[1].rstrip(":")) for line in words if line and line[0] == "project"]
     return dict(zip(sorted(interfaces), numbers, strict=True))
 
@@ -233,6 +238,40 @@ def test_an_audit_is_answered_by_a_click_and_reported(
     assert "audit: right" in project.pmo("annotate", "report")
     project.pmo("run")
     assert project.rows("reviewed_panels") == before, "an audit overrides nothing"
+
+
+def test_an_instruction_that_people_call_wrong_is_shown_with_its_evidence_and_not_released(
+    project: Project, window: Browser, label_studio: RunningLabelStudio, tmp_path: Path
+) -> None:
+    url = label_studio.url
+    number = pushed(project, tmp_path / "instructions", "--instructions", "1")["instructions"]
+    shown = opened(window, url, number)
+    assert shown[0]["label"] == "Panel"
+    (task,) = asked(url, f"/api/projects/{number}/tasks?page_size=100")
+    page = " ".join(window.run("return document.body.innerText").split())
+    for told in (task["data"]["turns"], task["data"]["evidence"], task["data"]["caption"]):
+        assert " ".join(told.split()) in page
+    assert not window.run(ASKED_WHY)
+    window.run("[...document.querySelectorAll('input[type=radio]')][1].click()")
+    window.wait(lambda: window.run(ASKED_WHY), 20)
+    window.fill("textarea", "No leakage is shown")
+    window.screenshot((SHOTS or tmp_path) / "instructions.png")
+    submit(window)
+    window.wait(lambda: answered(url, number, 1))
+    said = project.pmo("annotate", "import", "--pull", "--project", str(number))
+    assert "1 answer of 1 task taken" in said
+    assert "audit: wrong" in project.pmo("annotate", "report")
+    (file,) = [place for place in project.annotations.glob("*.json") if "No leakage is shown" in place.read_text()]
+    assert file.stem == task["data"]["pmo"]["article"]
+    before = project.rows("verdicts")
+    project.pmo("run")
+    name = task["data"]["pmo"]["instruction"]
+    (changed,) = [row for row in project.rows("verdicts") if row not in before]
+    assert not changed["is_kept"]
+    assert [(cell["criterion"], cell["verdict"]) for cell in changed["verdicts"]][-1] == ("audit", "discard")
+    released = {row.instruction_id for row in pmo_assets.load(project.root / "data").instructions}
+    assert released
+    assert name not in released
 
 
 def test_captions_and_pages_open_with_what_was_found(

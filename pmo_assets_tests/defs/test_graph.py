@@ -26,6 +26,7 @@ from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.job_assets import GroupJob
 from pmo_assets.defs.loading import all_assets, group_assets
+from pmo_assets.defs.release_state import LAST_TABLES
 from pmo_assets.defs.resources import detector_workers_resource, workers_resource
 from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job
 from pmo_assets.defs.sensors import registered_batches
@@ -160,6 +161,14 @@ def test_one_release_is_written_at_a_time() -> None:
     graph = build_defs().resolve_asset_graph()
     pooled = {key.path[-1] for key in graph.get_all_asset_keys() if "release" in (graph.get(key).pools or set())}
     assert pooled == {"retractions", "pubmed_ophtha", "dataset_report"}
+
+
+def test_whatever_changes_of_what_a_release_is_made_of_makes_a_release_due() -> None:
+    graph = build_defs().resolve_asset_graph()
+    parents = {key for key in graph.get(dg.AssetKey("pubmed_ophtha")).parent_keys if graph.get(key).is_partitioned}
+    assert {"dataset_rows", "verdicts", "figures"} <= {key.to_user_string() for key in parents}
+    last = {dg.AssetKey(name) for name in LAST_TABLES}
+    assert last <= parents <= last.union(*map(graph.get_ancestor_asset_keys, last))
 
 
 def test_an_unknown_resource_cannot_be_overridden() -> None:

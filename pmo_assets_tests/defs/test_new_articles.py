@@ -398,9 +398,10 @@ def test_a_release_of_the_same_is_not_requested_again(room: Room) -> None:
     assert "up to date" in skipped
 
 
-def test_a_release_is_due_when_pairs_of_lectures_are_new(room: Room) -> None:
+@pytest.mark.parametrize("table", [VIDEO_PAIRS, "verdicts"])
+def test_a_release_is_due_when_pairs_of_lectures_or_verdicts_on_instructions_are_new(room: Room, table: str) -> None:
     assert room.tick(registered_batches)[0] == []
-    room.instance.report_runless_asset_event(dg.AssetMaterialization(VIDEO_PAIRS, partition="0001-v"))
+    room.instance.report_runless_asset_event(dg.AssetMaterialization(table, partition="0001-v"))
     (release,), _ = room.tick(registered_batches)
     assert release.job_name == "release"
 

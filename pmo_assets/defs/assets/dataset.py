@@ -24,7 +24,7 @@ from pmo_assets.defs.statistics import selection_of, statistics_metadata, statis
 from pmo_assets.defs.versions import code_version, same_settings
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
-from pmo_assets.quality.annotation_quality import release_audit
+from pmo_assets.quality.annotation_quality import release_audits
 from pmo_assets.records.stores import StorageError
 from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.release.computed_once import groups_once, selection_once
@@ -340,7 +340,7 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             masked={} if masking is None else masking.figures,
         ),
         masking=masking,
-        audit=release_audit(tables),
+        audits=release_audits(tables),
         fence=lambda: run.leases.fence(RELEASE),
     )
     facts, manifest = release.facts, release.manifest

@@ -21,8 +21,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from pmo_assets.pipeline.figures.perceptual_hash import HASH_BYTES
 
@@ -193,6 +191,10 @@ def _numbered(labels: NDArray[np.int64], panels: NDArray[np.int64]) -> NDArray[n
 def _joined(pairs: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the labels of hashes after links between pairs of them, (2, m)."""
     count = len(labels)
+    # Imported here: `records.pairing` says why.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     links = coo_array((np.ones(pairs.shape[1], dtype=np.bool_), tuple(labels[pairs])), shape=(count, count))
     return np.asarray(connected_components(links, directed=False)[1][labels], dtype=np.int64)
 

@@ -19,8 +19,6 @@ from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 Split = Literal["train", "validation", "test"]
 
@@ -168,6 +166,10 @@ def article_splits(
     if not len(numbers):
         return ArticleSplits(numbers, own, own.copy(), numbers.copy())
     left, right = (_places(numbers, ids) for ids in np.asarray(links, dtype=np.int64).reshape(-1, 2).T)
+    # Imported here: `records.pairing` says why.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_array((np.ones(len(left), dtype=np.bool_), (left, right)), shape=(len(numbers), len(numbers)))
     families, which = connected_components(graph, directed=False)
     split = np.full(families, len(SPLITS) - 1, dtype=np.int64)

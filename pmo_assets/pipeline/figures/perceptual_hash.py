@@ -16,7 +16,6 @@ from typing import Final
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import dctn
 
 HASH_SIZE: Final = 16
 """Frequencies on a side."""
@@ -55,6 +54,9 @@ def perceptual_hash(pixels: NDArray[np.uint8]) -> bytes:
     fading = _fading()
     levels = cells.astype(np.float64)
     levels -= np.vdot(levels, fading) / fading.sum()
+    # Imported here: `records.pairing` says why.
+    from scipy.fft import dctn
+
     lowest = dctn(levels * fading, norm="ortho")[:HASH_SIZE, :HASH_SIZE]
     above = lowest - np.median(lowest)
     if float(np.median(np.abs(above))) < MIN_STRUCTURE:

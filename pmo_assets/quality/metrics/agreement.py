@@ -271,6 +271,29 @@ def audit_verdicts(articles: Iterable[AnnotatedArticle]) -> dict[str, Counter[st
     return {name: counts[name] for name in sorted(counts)}
 
 
+def weighted_shares(counts: Mapping[str, Counter[str]], sizes: Mapping[str, int]) -> dict[str, float] | None:
+    """Return the share of each verdict over all that could have been drawn, from a sample by stratum.
+
+    A sample takes as many of a rare stratum as of a frequent one: here each counts as often as it occurs. What is in
+    no stratum of `sizes`, or in one of 0, counts nothing.
+
+    Args:
+        counts: verdicts by stratum, at least one in each.
+        sizes: of the strata.
+
+    Returns:
+        The shares of the verdicts that were given; None where no stratum counts.
+    """
+    every = sum(sizes.get(name, 0) for name in counts)
+    if not every:
+        return None
+    said = {verdict for verdicts in counts.values() for verdict in verdicts}
+    return {
+        verdict: sum(sizes.get(name, 0) * own[verdict] / own.total() for name, own in counts.items()) / every
+        for verdict in said
+    }
+
+
 def audit_metrics(counts: Mapping[str, Counter[str]], sizes: Mapping[str, int] | None = None) -> list[Metric]:
     """Return the shares of verdicts with intervals, by who assigned; over all when it is known how many there are.
 
@@ -286,14 +309,9 @@ def audit_metrics(counts: Mapping[str, Counter[str]], sizes: Mapping[str, int] |
         n = verdicts.total()
         for verdict in VERDICTS:
             metrics += interval_metrics(f"audit: {verdict}", verdicts[verdict], n, stratum)
-    known = {name: sizes[name] for name in counts if sizes and sizes.get(name)}
-    if known and len(known) == len(counts):
+    if sizes and all(sizes.get(name) for name in counts) and (shares := weighted_shares(counts, sizes)):
         n = sum(verdicts.total() for verdicts in counts.values())
-        for verdict in VERDICTS:
-            weighted = sum(known[name] * counts[name][verdict] / counts[name].total() for name in known) / sum(
-                known.values()
-            )
-            metrics.append(Metric(f"audit: {verdict}", weighted, n, "all, weighted"))
+        metrics += [Metric(f"audit: {verdict}", shares.get(verdict, 0.0), n, "all, weighted") for verdict in VERDICTS]
     return metrics
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pmo_assets.annotation.annotations import AnnotatedArticle, InstructionAnswer
 from pmo_assets.annotation.instruction_cases import instruction_stratum
-from pmo_assets.quality.metrics.agreement import AnswerPair, answer_pairs, interval_metrics
+from pmo_assets.quality.metrics.agreement import AnswerPair, answer_pairs, interval_metrics, weighted_shares
 from pmo_assets.quality.metrics.metric import Metric
 from pmo_assets.records.instructions import INSTRUCTION_KINDS
 from pmo_assets.records.reviews import INSTRUCTION_VERDICTS
@@ -52,20 +52,21 @@ def instruction_audit_metrics(
     return [*metrics, *_weighted(answers, sizes or {}), *_agreement(answer_pairs(articles))]
 
 
-def _weighted(answers: Sequence[InstructionAnswer], sizes: Mapping[str, int]) -> list[Metric]:
+def instruction_verdicts(answers: Iterable[InstructionAnswer]) -> dict[str, Counter[str]]:
+    """Return the verdicts of people on instructions, by stratum."""
     strata: dict[str, Counter[str]] = {}
     for answer in answers:
         strata.setdefault(instruction_stratum(answer.kind, answer.confidence), Counter())[answer.verdict] += 1
-    if not strata or not all(sizes.get(name) for name in strata):
+    return strata
+
+
+def _weighted(answers: Sequence[InstructionAnswer], sizes: Mapping[str, int]) -> list[Metric]:
+    strata = instruction_verdicts(answers)
+    shares = weighted_shares(strata, sizes) if all(sizes.get(name) for name in strata) else None
+    if shares is None:
         return []
-    every = sum(sizes[name] for name in strata)
     return [
-        Metric(
-            f"audit: {verdict}",
-            sum(sizes[name] * said[verdict] / said.total() for name, said in strata.items()) / every,
-            len(answers),
-            ALL_WEIGHTED,
-        )
+        Metric(f"audit: {verdict}", shares.get(verdict, 0.0), len(answers), ALL_WEIGHTED)
         for verdict in INSTRUCTION_VERDICTS
     ]
 

@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from pmo_assets.pipeline.dataset.licensing import withheld
-from pmo_assets.release.facts import SURE, ExampleFacts, ReleaseFacts, SplitFacts
+from pmo_assets.release.facts import SURE, AuditFacts, ExampleFacts, ReleaseFacts, SplitFacts
 from pmo_assets.release.hub.citation import PAPER_URL, SOFTWARE, bibtex
 from pmo_assets.release.hub.examples import EXAMPLES_FILE
 from pmo_assets.release.hub.features import PICTURE
@@ -99,13 +99,17 @@ def _how_good(facts: ReleaseFacts) -> str:
     )
     if quality.decided:
         said += f" People decided something of {quality.decided:,} panels (`annotations`)."
-    if quality.audit is None:
+    audit = quality.audits.panels
+    if audit is None:
         return f"{said} No panel of it was audited by people."
-    shares = ", ".join(f"{share:.1%} {verdict}" for verdict, share in quality.audit.shares.items())
     return (
-        f"{said} People audited {quality.audit.panels:,} panels: {shares}, each way of assigning subcaptions counted "
+        f"{said} People audited {audit.judged:,} panels: {_shares(audit)}, each way of assigning subcaptions counted "
         "as often as it occurs."
     )
+
+
+def _shares(audit: AuditFacts) -> str:
+    return ", ".join(f"{share:.1%} {verdict}" for verdict, share in audit.shares.items())
 
 
 def _shown(facts: ReleaseFacts) -> str:
@@ -378,8 +382,8 @@ where that is in the picture.
 `maker` is `template` where no model wrote a row: questions are phrasings by rule, answers are the authors' words,
 or follow from modality, marks and regions, which machines found. "No" is said only of what the words negate or
 contradict, never of what they do not mention. Every row passed checks of its form, words, numbers, sides, negations
-and claims against its evidence; no person looked. A row under a licence that withholds the panel's words is left
-out.
+and claims against its evidence. {_judged(facts.quality.audits.instructions)} A row under a licence that withholds
+the panel's words is left out.
 
 {markdown_table(BALANCE_HEADER, balance_cells(counts))}
 
@@ -387,6 +391,16 @@ out.
 
 **Limits.** What authors name is not all that a picture shows. A finding that the words place in the panel may lie
 outside of what was cut out. Questions are written by rule and read so. Nothing here is medical advice."""
+
+
+def _judged(audit: AuditFacts | None) -> str:
+    """Return what people found who judged instructions."""
+    if audit is None:
+        return "No person looked."
+    return (
+        f"People judged a sample of {audit.judged:,}: {_shares(audit)}, each kind of question counted as often as it "
+        "occurs; what anybody called wrong or unclear is left out."
+    )
 
 
 def _wanted(splits: SplitFacts, name: str) -> str:

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
-from pmo_assets.release.facts import AuditFacts, ExampleFacts, LicenceCount, QualityFacts, ReleaseFacts
+from pmo_assets.release.facts import AuditFacts, Audits, ExampleFacts, LicenceCount, QualityFacts, ReleaseFacts
 from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.markdown import markdown_table, size_text
+from pmo_assets.release.instruction_numbers import InstructionCounts
 from pmo_assets.tables.release import CONFIGS, release_tables
 from pmo_assets_tests.release.context_columns import TEXTS
 
@@ -141,13 +142,22 @@ def test_it_says_how_good_this_release_is(facts: ReleaseFacts) -> None:
     assert "No panel of it was audited by people." in told
     assert "People decided" not in told
     audit = AuditFacts(200, {"right": 0.905, "wrong": 0.06, "not evaluable": 0.035})
-    seen = dataclasses.replace(facts, quality=dataclasses.replace(estimated, decided=12, audit=audit))
+    seen = dataclasses.replace(facts, quality=dataclasses.replace(estimated, decided=12, audits=Audits(audit)))
     told = first_screen(dataset_card(seen))
     assert "People decided something of 12 panels" in told
     assert "People audited 200 panels: 90.5% right, 6.0% wrong, 3.5% not evaluable" in told
     assert "It has no panels. How good it is cannot be said." in first_screen(
         dataset_card(dataclasses.replace(facts, panels=0))
     )
+
+
+def test_it_says_what_people_found_who_judged_instructions(facts: ReleaseFacts) -> None:
+    asked = dataclasses.replace(facts, instructions=InstructionCounts({"yes_no": 6}, panels=4))
+    assert "claims against its evidence. No person looked. A row" in words(dataset_card(asked))
+    audits = Audits(instructions=AuditFacts(200, {"right": 0.975, "wrong": 0.02, "unclear": 0.005}))
+    told = words(dataset_card(dataclasses.replace(asked, quality=QualityFacts(audits=audits))))
+    assert "People judged a sample of 200: 97.5% right, 2.0% wrong, 0.5% unclear, each kind" in told
+    assert "No person looked. A row" not in told
 
 
 def test_examples_are_credited_and_their_words_are_no_markup(facts: ReleaseFacts) -> None:
