@@ -156,8 +156,8 @@ def _pair(
 
 
 def add_pairs(tar: tarfile.TarFile, pairs: Sequence[dict[str, Any]], key: str, picture: bytes) -> None:
-    """Add the pairs of a picture (PNG) to a tar."""
-    for name, content in pair_members(pairs, (key, picture)):
+    """Add the pairs of a picture (PNG), which may name a `duplicate_group`, to a tar."""
+    for name, content in pair_members(pairs, (key, picture), pairs[0].get("duplicate_group")):
         member = tarfile.TarInfo(name)
         member.size = len(content)
         tar.addfile(member, io.BytesIO(content))

@@ -7,6 +7,7 @@ the machine counts less:
 
 * a training step of the recipe `embedded` with kept maps, and of that what making its batch takes;
 * embedding pictures at 160 and 224 pixels, decoding and resizing included;
+* anonymous memory that units of generated pairs take, with their texts;
 * anonymous memory of a process that has written and looks up as many features of 384 numbers as there are pairs.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import tarfile
 import time
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from typing import Any
 import numpy as np
 import PIL.Image
 import torch
-from ablation_world import shown, write_world
+from ablation_world import add_pairs, shown, write_world
 
 from pmo_assets.encoders.embedding import embed_pictures_and_texts
 from pmo_assets.encoders.examples.reading import read_examples
@@ -33,6 +35,7 @@ from pmo_assets.encoders.training.inputs import InputMaker, layout_of
 from pmo_assets.encoders.training.losses import LossWeights, training_loss
 from pmo_assets.encoders.training.recipes import read_recipe
 from pmo_assets.encoders.training.sampling import Sampler
+from pmo_assets.pictures import png_bytes
 
 
 def training(folder: Path, steps: int) -> dict[str, float]:
@@ -103,6 +106,26 @@ def memory(folder: Path, count: int) -> dict[str, float]:
     return {f"MB of keys of {count:,}": keys, f"MB after looking up in {count:,}": anonymous_mb() - before}
 
 
+def memory_of_units(folder: Path, count: int) -> dict[str, float]:
+    """Return what the units of generated pairs take, each a panel with a text of 100 letters, in tar shards."""
+    place = folder / f"units-{count}"
+    place.mkdir(parents=True, exist_ok=True)
+    picture = png_bytes(np.zeros((2, 2, 3), np.uint8))
+    shared = {
+        "image_cluster_id": "fig1", "video_id": None, "split": "train", "license": "none", "figure_panels": 1,
+        "picture_row": 0, "region_id": None, "box": [0.0, 0.0, 1.0, 1.0], "figure_box": [0.0, 0.0, 1.0, 1.0],
+        "generated": False, "level": "panel", "text_kind": "subcaption", "confidence": 1.0, "picture_config": "panels",
+    }  # fmt: skip
+    with tarfile.open(place / "train-000000.tar", "w") as tar:
+        for number in range(count):
+            figure, text = f"{number}_fig1", f"{number} " + "scan of the retina " * 5
+            own = {"article_id": number, "figure_id": figure, "panel_id": f"p{figure}", "pair_id": figure, "text": text}
+            add_pairs(tar, [{**shared, **own}], f"p{figure}", picture)
+    before = anonymous_mb()
+    examples = read_examples([place], "train")
+    return {f"MB of {len(examples):,} units with their texts": anonymous_mb() - before}
+
+
 def main() -> None:
     """Measure; prints JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -110,11 +133,14 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--pictures", type=int, default=96)
     parser.add_argument("--features", type=int, default=1_000_000, help="0: memory is not measured.")
+    parser.add_argument("--units", type=int, default=100_000, help="0: memory of units is not measured.")
     given = parser.parse_args()
     torch.set_num_threads(1)
     numbers: dict[str, Any] = {}
     if given.features:
         numbers |= memory(given.folder, given.features // 10) | memory(given.folder, given.features)
+    if given.units:
+        numbers |= memory_of_units(given.folder, given.units)
     numbers |= training(given.folder, given.steps) | embedding(160, given.pictures) | embedding(224, given.pictures)
     print(json.dumps({name: round(value, 2) for name, value in numbers.items()}, indent=1))
 

@@ -24,6 +24,7 @@ from pmo_assets.encoders.evaluation.pairs import paired, read_pairs
 from pmo_assets.encoders.examples.reading import ReleasePicture
 from pmo_assets.encoders.examples.units import Examples, ExamplesError, Unit, shown
 from pmo_assets.encoders.networks.dual_encoder import DualEncoder
+from pmo_assets.encoders.networks.folded import embedding_form
 from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel
 from pmo_assets.system.aside import path_aside
 
@@ -139,10 +140,12 @@ def picture_rows(
     """Yield the embeddings of PIL pictures in blocks (up to `AT_ONCE`, d); only a block is in memory."""
     encoder.model.to(device)
     encoder.set_training(False)
+    embed, at_once = embedding_form(encoder)
     rest = iter(pictures)
     while block := list(islice(rest, AT_ONCE)):
         with torch.inference_mode():
-            yield _rows(encoder.model.encode_image(encoder.pixel_batch(block).to(device)))
+            parts = encoder.pixel_batch(block).to(device).split(at_once or AT_ONCE)
+            yield _rows(torch.cat([embed(part) for part in parts]))
 
 
 def text_rows(encoder: DualEncoder, texts: Iterable[str], device: str = "cpu") -> Iterator[NDArray[np.float32]]:

@@ -216,11 +216,16 @@ def _units(
         units[level].append(  # type: ignore[index]
             Unit(
                 level, name, source_name(row["article_id"], row.get("video_id")),  # type: ignore[arg-type]
-                row["figure_id"], row["panel_id"], looks.get(name, name),
+                row["figure_id"], row["panel_id"], looks.get(name) or _alike(row) or name,
                 _checked(picture), as_box(row["box"]), entry["texts"], confidence,
             )
         )  # fmt: skip
     return units, sum(unsure.values())
+
+
+def _alike(row: Mapping[str, Any]) -> str | None:
+    """Return the group of what looks the same as the picture of a row of a tar; a region is a part of the picture."""
+    return row.get("duplicate_group") if row["level"] in ("panel", "video") else None
 
 
 def _checked(picture: ReleasePicture | TarPicture) -> Picture:

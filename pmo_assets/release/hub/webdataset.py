@@ -72,6 +72,9 @@ _OF_PAIRS: Final = (
 )  # fmt: skip
 """Columns of pairs that differ between those of one picture; the others stand once in a sample's JSON."""
 
+GROUPS_OF_PICTURES: Final = ("duplicate_group", "picture_group")
+"""Columns of panels and lectures' pictures that name what looks the same; `duplicate_group` in a sample's JSON."""
+
 
 @dataclass(frozen=True, slots=True)
 class TarShards:
@@ -185,7 +188,8 @@ def _write_pairs(
         ):
             pairs = list(group)
             tell(split, done, total)
-            tars.add(list(pair_members(pairs, pictures[config].at(row))))
+            key, content, alike = pictures[config].at(row)
+            tars.add(list(pair_members(pairs, (key, content), alike)))
             done += len(pairs)
         tell(split, total, total)
     return tars.written(0)
@@ -195,11 +199,15 @@ class _Pictures:
     """The pictures of a config's split, read in the order of its rows."""
 
     def __init__(self, paths: Sequence[Path], form: SampleForm) -> None:
-        self._rows = enumerate(_rows(paths, [*form.key, form.picture]))
+        known = set(pq.read_schema(paths[0]).names) if paths else set()
+        self._alike = [name for name in GROUPS_OF_PICTURES if name in known]
+        self._rows = enumerate(_rows(paths, [*form.key, form.picture, *self._alike]))
         self._form = form
 
-    def at(self, row: int) -> tuple[str, bytes]:
-        """Return key and picture of a row, which comes after those that were asked for before.
+    def at(self, row: int) -> tuple[str, bytes, str | None]:
+        """Return key, picture and group of pictures that look the same (None without one) of a row.
+
+        The row comes after those that were asked for before.
 
         Raises:
             StorageError: if there is no such row, or no picture.
@@ -208,23 +216,31 @@ class _Pictures:
             if number == row:
                 if found[self._form.picture] is None:
                     break
-                return sample_key(found, self._form), found[self._form.picture]["bytes"]
+                alike = next((found[name] for name in self._alike), None)
+                return sample_key(found, self._form), found[self._form.picture]["bytes"], alike
         raise StorageError(f"pairs name row {row}, and there is no picture: the files are not of one release")
 
 
-def pair_members(pairs: Sequence[Mapping[str, Any]], picture: tuple[str, bytes]) -> Iterator[tuple[str, bytes]]:
+def pair_members(
+    pairs: Sequence[Mapping[str, Any]], picture: tuple[str, bytes], duplicate_group: str | None = None
+) -> Iterator[tuple[str, bytes]]:
     """Give the files of a picture's sample as (name, content): picture, first text, and JSON with all its pairs.
 
     Args:
         pairs: rows of `pairs` with this picture; the first is the caption or subcaption where there is one.
         picture: its key and the file.
+        duplicate_group: of pictures that look the same, if there are others.
 
     Raises:
         StorageError: if the picture is neither PNG nor WebP.
     """
     key, content = picture
     shared = {name: value for name, value in pairs[0].items() if name not in _OF_PAIRS}
-    facts = {**shared, "pairs": [{name: pair[name] for name in _OF_PAIRS} for pair in pairs]}
+    facts = {
+        **shared,
+        "duplicate_group": duplicate_group,
+        "pairs": [{name: pair[name] for name in _OF_PAIRS} for pair in pairs],
+    }
     yield f"{key}.{picture_extension(content, key)}", content
     yield f"{key}.txt", pairs[0]["text"].encode()
     yield f"{key}.json", _json(facts)

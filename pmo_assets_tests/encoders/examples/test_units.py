@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import PIL.Image
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pmo_assets.encoders.examples.reading import read_examples
@@ -39,7 +41,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shown(examples: Examples) -> dict[str, list[tuple[object, ...]]]:
     return {
         level: [
-            (unit.name, unit.source, unit.parent, unit.box, dict(unit.texts), unit.picture.read())
+            (unit.name, unit.source, unit.parent, unit.looks, unit.box, dict(unit.texts), unit.picture.read())
             for unit in sorted(units, key=lambda unit: unit.name)
         ]
         for level, units in examples.units.items()
@@ -54,6 +56,22 @@ def test_tar_shards_hold_what_the_release_holds(release: Path, tmp_path: Path, s
     one, other = (read_examples([place], split) for place in (release, tars))  # type: ignore[arg-type]
     assert shown(one) == shown(other)
     assert {level: bool(units) for level, units in one.units.items()} == dict.fromkeys(PAIR_LEVELS, True)
+
+
+def test_panels_that_look_the_same_are_told_by_tar_shards_too(tmp_path: Path) -> None:
+    root, tars = tmp_path / "data", tmp_path / "tars"
+    write_release(root)
+    file = min((root / "release" / "hub" / "data" / "panels").glob("train-*.parquet"))
+    panels = pq.read_table(file)
+    place = panels.column_names.index("duplicate_group")
+    groups = pa.array(["twins", "twins", *[None] * (len(panels) - 2)], pa.string())
+    pq.write_table(panels.set_column(place, panels.schema.field(place), groups), file)
+    write_sums(root / "release" / "hub")
+    write_webdataset(root / "release" / "hub", tars, config="pairs", shard_size=1 << 20)
+    one, other = (shown(read_examples([given], "train")) for given in (root, tars))
+    assert one == other
+    assert [unit[3] for unit in other["panel"]].count("twins") == 2
+    assert "twins" not in [unit[3] for unit in other["region"]]
 
 
 def test_a_unit_has_all_its_texts_and_leads_to_what_it_is_part_of(release: Path) -> None:

@@ -183,8 +183,9 @@ def test_a_sample_of_pairs_is_a_picture_with_all_its_texts_and_boxes(hub_folder:
         for sample in samples(tmp_path / "out" / f"{split}-000000.tar").values():
             facts = json.loads(sample["json"])
             pairs = facts.pop("pairs")
-            told += [{**facts, **pair} for pair in pairs]
+            told += [{**{k: v for k, v in facts.items() if k != "duplicate_group"}, **pair} for pair in pairs]
             row = rows_of(facts["picture_config"], split)[facts["picture_row"]]
+            assert facts["duplicate_group"] == row.get("duplicate_group")
             assert sample["png"] == row[pictures[facts["picture_config"]]]["bytes"]
             assert sample["txt"].decode() == pairs[0]["text"]
         assert told == rows_of("pairs", split)
