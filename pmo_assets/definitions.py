@@ -17,7 +17,7 @@ from pmo_assets.defs.notices import failed_runs
 from pmo_assets.defs.renewing import current_checks, staleness
 from pmo_assets.defs.resources import built_in_resources
 from pmo_assets.defs.schedules import weekly_release
-from pmo_assets.defs.sensors import dead_runs, new_articles, registered_batches
+from pmo_assets.defs.sensors import dead_runs, new_articles, registered_batches_of
 from pmo_assets.defs.stage_log import json_console, log_as_set
 from pmo_assets.defs.versions import in_force
 from pmo_assets.settings import Settings
@@ -45,12 +45,13 @@ def build_defs(
 
     loggers = {"console": json_console} if settings.log_format == "json" else None
     units = units_at_work(settings)
+    jobs_beside = jobs_of_units(units)
     assets = with_needs(as_set(all_assets(), settings, units), settings, retry_policy_of(settings))
     return dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: in_force(spec, settings), assets),
-        jobs=[*JOBS, *jobs_of_units(units), *jobs_of_groups()],
+        jobs=[*JOBS, *jobs_beside.values(), *jobs_of_groups()],
         asset_checks=[current_checks(assets)],
-        sensors=[new_articles, registered_batches, dead_runs, failed_runs, staleness],
+        sensors=[new_articles, registered_batches_of(jobs_beside), dead_runs, failed_runs, staleness],
         schedules=[weekly_release],
         resources={**resources, **(resource_overrides or {})},
         executor=executor_of(settings),

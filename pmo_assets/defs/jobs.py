@@ -49,17 +49,22 @@ PROCESS_BATCH = _job(
 )
 
 
-def jobs_of_units(units: Iterable[Unit]) -> list[dg.UnresolvedAssetJobDefinition]:
+def job_of_unit(unit: Unit) -> str:
+    """Return the name of the job that processes a unit's batches."""
+    return PROCESS_BATCH.name if unit == ARTICLE else f"process_{unit.batch}"
+
+
+def jobs_of_units(units: Iterable[Unit]) -> dict[Unit, dg.UnresolvedAssetJobDefinition]:
     """Return for each of the units but articles the job that takes its batches from the manifest to the last table."""
-    return [
-        _job(
-            f"process_{unit.batch}",
+    return {
+        unit: _job(
+            job_of_unit(unit),
             dg.AssetSelection.tag(BATCH_TAG, unit.name),
             f"Take a batch of {unit.names} from its manifest to its last table, everything anew.",
         )
         for unit in units
         if unit != ARTICLE
-    ]
+    }
 
 
 RESPLIT = _job(

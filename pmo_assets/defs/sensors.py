@@ -12,15 +12,18 @@ from typing import Final
 
 import dagster as dg
 
-from pmo_assets.defs.jobs import PROCESS_BATCH, REFRESH, RELEASE
-from pmo_assets.defs.partitions import ARTICLE_BATCHES
+from pmo_assets.defs.jobs import PROCESS_BATCH, REFRESH, RELEASE, job_of_unit
+from pmo_assets.defs.partitions import batches_of
 from pmo_assets.defs.release_state import RELEASE_TAG, release_is_due, release_state
 from pmo_assets.defs.runner import close_dead_runs, unfinished_runs
+from pmo_assets.pipeline.graph import declared_units
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.refresh.lock import refresh_at_work
 from pmo_assets.refresh.searching import NO_EMAIL
 from pmo_assets.settings import Settings
 from pmo_assets.storage.candidates import has_backlog
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.registry import BatchRegistry
 
 ATTEMPTS: Final = 3
@@ -36,19 +39,22 @@ PAUSE_AFTER_FAILURE: Final = timedelta(hours=1)
 PARTITION_TAG: Final = "dagster/partition"
 """Tag of a run that says which batch it processes."""
 
-_JOBS: Final = (REFRESH.name, PROCESS_BATCH.name, RELEASE.name)
+
+def _jobs() -> list[str]:
+    """Return the names of the jobs after which a release follows, and its own."""
+    return [REFRESH.name, *map(job_of_unit, declared_units()), RELEASE.name]
 
 
-def batches_to_begin(instance: dg.DagsterInstance, batches: Sequence[str]) -> list[str]:
+def batches_to_begin(instance: dg.DagsterInstance, batches: Sequence[str], unit: Unit = ARTICLE) -> list[str]:
     """Return the batches that nobody has processed, and for which no run waits or works.
 
     Whether the partition exists says nothing: `pmo batches add` adds it as well; nor does a batch whose files were
     fetched ahead count as begun. One whose run failed before its first step does: it is repeated, not begun.
     """
-    begun = instance.get_materialized_partitions(dg.AssetKey("articles"))
+    begun = instance.get_materialized_partitions(dg.AssetKey(dict(unit.rows)[unit.name]))
     under_way = {run.tags.get(PARTITION_TAG) for run in unfinished_runs(instance)}
     waiting = [key for key in batches if key not in begun and key not in under_way]
-    runs = _runs_of(instance, waiting)
+    runs = _runs_of(instance, waiting, unit)
     return [key for key in waiting if key not in runs]
 
 
@@ -56,12 +62,14 @@ _ASKED_FOR: Final = 500
 """Batches that one query asks for; databases limit the number of its parameters."""
 
 
-def _runs_of(instance: dg.DagsterInstance, batches: Sequence[str]) -> dict[str, list[dg.RunRecord]]:
+def _runs_of(
+    instance: dg.DagsterInstance, batches: Sequence[str], unit: Unit = ARTICLE
+) -> dict[str, list[dg.RunRecord]]:
     """Return the runs that were to process batches, the newest first, by batch; those without any are left out."""
     found: dict[str, list[dg.RunRecord]] = {}
     for first in range(0, len(batches), _ASKED_FOR):
         chosen = list(batches[first : first + _ASKED_FOR])
-        wanted = dg.RunsFilter(job_name=PROCESS_BATCH.name, tags={PARTITION_TAG: chosen})
+        wanted = dg.RunsFilter(job_name=job_of_unit(unit), tags={PARTITION_TAG: chosen})
         for record in instance.get_run_records(wanted):
             found.setdefault(record.dagster_run.tags[PARTITION_TAG], []).append(record)
     return found
@@ -90,7 +98,7 @@ def started_again(instance: dg.DagsterInstance, now: datetime) -> list[dg.Dagste
     return [
         record.dagster_run
         for record in instance.get_run_records(recently)
-        if record.dagster_run.job_name in _JOBS
+        if record.dagster_run.job_name in _jobs()
         and record.dagster_run.tags.get("dagster/will_retry") == "true"
         and "dagster/auto_retry_run_id" not in record.dagster_run.tags
         and _is_recent(_ended(record), PAUSE_AFTER_FAILURE, now)
@@ -143,19 +151,26 @@ def release_request(
     return dg.RunRequest(run_key=run_key, job_name=RELEASE.name, tags={RELEASE_TAG: state})
 
 
+NOT_LOADED: Final = (
+    "the first batch of {names} was registered after this code location was loaded: reload it (Lineage → Reload "
+    "definitions), then it is processed"
+)
+
 AT_ONCE: Final = 100
 """Batches that a tick requests at most, the next tick the next ones: Dagster asks its database for each of them."""
 
 
-def _processing(instance: dg.DagsterInstance, every: Sequence[str], run_keys: Mapping[str, str]) -> dg.SensorResult:
+def _processing(
+    instance: dg.DagsterInstance, every: Sequence[str], run_keys: Mapping[str, str], unit: Unit = ARTICLE
+) -> dg.SensorResult:
     """Return requests that process the first batches, and make partitions of those that are none."""
-    batches = every[:AT_ONCE]
-    known = set(instance.get_dynamic_partitions(str(ARTICLE_BATCHES.name)))
+    batches, partitions = every[:AT_ONCE], batches_of(unit)
+    known = set(instance.get_dynamic_partitions(str(partitions.name)))
     missing = [key for key in batches if key not in known]
     return dg.SensorResult(
-        dynamic_partitions_requests=[ARTICLE_BATCHES.build_add_request(missing)] if missing else None,
+        dynamic_partitions_requests=[partitions.build_add_request(missing)] if missing else None,
         run_requests=[
-            dg.RunRequest(run_key=run_keys[key], partition_key=key, job_name=PROCESS_BATCH.name) for key in batches
+            dg.RunRequest(run_key=run_keys[key], partition_key=key, job_name=job_of_unit(unit)) for key in batches
         ],
     )
 
@@ -207,7 +222,7 @@ def was_released(instance: dg.DagsterInstance, *, since: datetime, now: datetime
 
 def work_in_progress(instance: dg.DagsterInstance, now: datetime) -> str | None:
     """Return a line about runs of refresh, batches and release that wait, work or start again soon; None if none do."""
-    working = [run for job in _JOBS for run in unfinished_runs(instance, job)] + started_again(instance, now)
+    working = [run for job in _jobs() for run in unfinished_runs(instance, job)] + started_again(instance, now)
     return f"{len(working)} runs are waiting or at work: {working[0].job_name} …" if working else None
 
 
@@ -221,32 +236,47 @@ def release_in_turn(
     return release
 
 
-@dg.sensor(
-    jobs=[PROCESS_BATCH, RELEASE],
-    minimum_interval_seconds=60,
-    default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Processes every registered batch that nobody has begun to process, adding its partition if needed, "
-    "and makes the release when they are done.",
-)
-def registered_batches(
-    context: dg.SensorEvaluationContext,
-    registry: dg.ResourceParam[BatchRegistry],
-    data_root: dg.ResourceParam[DataRoot],
-    settings: dg.ResourceParam[Settings],
-) -> dg.SensorResult | dg.SkipReason:
-    """Request a run for every batch that no run has begun, then the release; run keys keep both from coming twice."""
-    close_dead_runs(context.instance)
-    instance, now = context.instance, datetime.now(UTC)
-    if fresh := batches_to_begin(instance, registry.batches()):
-        return _processing(instance, fresh, {key: key for key in fresh})
-    if (holder := refresh_at_work(data_root)) is not None:
-        return dg.SkipReason(f"a refresh is at work ({holder})")
-    if (working := work_in_progress(instance, now)) is not None:
-        return dg.SkipReason(working)
-    release = release_in_turn(instance, data_root, timedelta(hours=settings.refresh_hours), now)
-    if release is not None:
-        return dg.SensorResult(run_requests=[release])
-    return dg.SkipReason("every registered batch has been processed or begun, and the release is up to date")
+def registered_batches_of(jobs_beside: Mapping[Unit, dg.UnresolvedAssetJobDefinition]) -> dg.SensorDefinition:
+    """Return the sensor that processes what is registered.
+
+    Args:
+        jobs_beside: of the units whose batches are processed besides articles: those that the code location has.
+    """
+
+    @dg.sensor(
+        jobs=[PROCESS_BATCH, *jobs_beside.values(), RELEASE],
+        minimum_interval_seconds=60,
+        default_status=dg.DefaultSensorStatus.STOPPED,
+        description="Processes every registered batch that nobody has begun to process, adding its partition if "
+        "needed, and makes the release when they are done.",
+    )
+    def registered_batches(
+        context: dg.SensorEvaluationContext,
+        registry: dg.ResourceParam[BatchRegistry],
+        data_root: dg.ResourceParam[DataRoot],
+        settings: dg.ResourceParam[Settings],
+    ) -> dg.SensorResult | dg.SkipReason:
+        """Request a run for each batch that none has begun, then the release; run keys keep all from coming twice."""
+        close_dead_runs(context.instance)
+        instance, now = context.instance, datetime.now(UTC)
+        if fresh := batches_to_begin(instance, registry.batches()):
+            return _processing(instance, fresh, {key: key for key in fresh})
+        for unit in declared_units():
+            if unit == ARTICLE or not (fresh := batches_to_begin(instance, Manifests(data_root, unit).batches(), unit)):
+                continue
+            if unit in jobs_beside:
+                return _processing(instance, fresh, {key: f"{unit.name} {key}" for key in fresh}, unit)
+            context.log.error(NOT_LOADED.format(names=unit.names))
+        if (holder := refresh_at_work(data_root)) is not None:
+            return dg.SkipReason(f"a refresh is at work ({holder})")
+        if (working := work_in_progress(instance, now)) is not None:
+            return dg.SkipReason(working)
+        release = release_in_turn(instance, data_root, timedelta(hours=settings.refresh_hours), now)
+        if release is not None:
+            return dg.SensorResult(run_requests=[release])
+        return dg.SkipReason("every registered batch has been processed or begun, and the release is up to date")
+
+    return registered_batches
 
 
 @dg.sensor(

@@ -29,7 +29,7 @@ from pmo_assets.defs.loading import all_assets, group_assets
 from pmo_assets.defs.release_state import LAST_TABLES
 from pmo_assets.defs.resources import detector_workers_resource, workers_resource
 from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job
-from pmo_assets.defs.sensors import registered_batches
+from pmo_assets.defs.sensors import registered_batches_of
 from pmo_assets.pipeline.graph import declared_stages, declared_units
 from pmo_assets.records.geometry import as_box, iou
 from pmo_assets.records.image_types import IMAGE_TYPES
@@ -615,6 +615,7 @@ def test_a_release_is_made_in_one_run_with_a_search_that_nobody_asked_for(graph:
 
 def test_the_sensor_adds_and_runs_registered_batches_once(graph: Graph) -> None:
     resources = {"registry": graph.registry, "data_root": graph.tables.data_root, "settings": graph.settings}
+    registered_batches = registered_batches_of({})
     with dg.DagsterInstance.ephemeral() as instance:
         context = dg.build_sensor_context(instance=instance, resources=resources)
         result = registered_batches(context)

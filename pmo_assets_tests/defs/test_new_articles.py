@@ -14,6 +14,7 @@ import dagster as dg
 import pytest
 
 from pmo_assets.definitions import build_defs
+from pmo_assets.defs.jobs import jobs_of_units
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.release_state import WITHDRAWN, release_is_due, withdrawn_digest
 from pmo_assets.defs.schedules import release_of_the_week
@@ -22,20 +23,26 @@ from pmo_assets.defs.sensors import (
     batches_to_repeat,
     new_articles,
     next_search,
-    registered_batches,
+    registered_batches_of,
     release_request,
     started_again,
 )
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
+from pmo_assets.records.units import ARTICLE, VIDEO
 from pmo_assets.records.videos import VIDEO_PAIRS
 from pmo_assets.refresh.lock import sole_refresh
 from pmo_assets.settings import Settings
 from pmo_assets.sources.local import LocalFolder
+from pmo_assets.sources.video_folders import LocalVideos, video_listings
 from pmo_assets.storage.candidates import Candidates, write_candidates
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.removed import bring_article_back, take_article_out
 from pmo_assets_tests.defs.conftest import settings_below, statements
+
+registered_batches = registered_batches_of({})
+"""The sensor where no batch of lecture videos was registered when the code location was loaded."""
 
 HOUR = timedelta(hours=1)
 EMAIL = "tests@example.org"
@@ -131,6 +138,15 @@ class Room:
 def room(tmp_path: Path) -> Iterator[Room]:
     with dg.DagsterInstance.ephemeral() as instance:
         yield Room(tmp_path, instance, settings_below(tmp_path, entrez_email=EMAIL, refresh_hours=24.0))
+
+
+def lectures(room: Room) -> list[str]:
+    """Register a batch of one lecture video and return its key in a list."""
+    folder = room.folder / "lectures"
+    folder.mkdir()
+    (folder / "OCT of the macula.mp4").write_bytes(b"no video, and not opened")
+    rows = [row for row in video_listings(LocalVideos(folder)) if isinstance(row, dict)]
+    return [key for key, _ in Manifests(room.data_root, VIDEO).add(rows, 100)]
 
 
 def only(requests: list[dg.RunRequest], job: str) -> dg.RunRequest:
@@ -396,6 +412,24 @@ def test_a_release_of_the_same_is_not_requested_again(room: Room) -> None:
     requests, skipped = room.tick(registered_batches)
     assert requests == []
     assert "up to date" in skipped
+
+
+def test_a_batch_of_lectures_is_processed_once_and_the_release_waits_for_it(room: Room) -> None:
+    (key,) = lectures(room)
+    assert room.tick(registered_batches)[0] == []
+    assert "the first batch of videos was registered after this code location was loaded: reload" in room.logged[-1]
+
+    loaded = Room(room.folder, room.instance, room.settings)
+    sensor = registered_batches_of(jobs_of_units([ARTICLE, VIDEO]))
+    request = only(loaded.tick(sensor)[0], "process_video_batch")
+    assert request.partition_key == key
+    assert room.instance.get_dynamic_partitions("video_batch") == [key]
+    run = loaded.begin(request)
+    assert "1 runs are waiting or at work" in loaded.tick(sensor)[1]
+    room.instance.report_run_canceled(run)
+    loaded.succeed(request, "videos", VIDEO_PAIRS)
+    loaded.release(only(loaded.tick(sensor)[0], "release"))
+    assert "up to date" in loaded.tick(sensor)[1]
 
 
 @pytest.mark.parametrize("table", [VIDEO_PAIRS, "verdicts"])
