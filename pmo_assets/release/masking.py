@@ -154,7 +154,8 @@ def _blackened(picture: Picture, parts: Sequence[Masked]) -> Picture:
     if not parts:
         return picture
     pixels = blackened(decoded_bytes(picture.png), parts)
-    return replace(picture, png=png_bytes(pixels), compact=None if picture.compact is None else compact_bytes(pixels))
+    png = png_bytes(pixels)
+    return replace(picture, png=png, compact=None if picture.compact is None else compact_bytes(pixels, png))
 
 
 def _distinct(parts: Iterable[Masked]) -> tuple[Masked, ...]:
