@@ -33,6 +33,10 @@ _EXPLAINS: Final = re.compile(
     re.IGNORECASE,
 )
 
+_PREDICATE: Final = re.compile(
+    r"(?:was|were|is|are|has|have|had|may|might|can|could|will|would|should|did|does|do)\b", re.IGNORECASE
+)
+
 _LEADS: Final = re.compile(
     r"\b(?P<link>consistent with|compatible with|suggestive of|indicative of|characteristic of|typical (?:of|for)"
     r"|diagnostic of|pathognomonic (?:of|for)|suggesting|indicating|confirming)\s+(?:the\s+|a\s+|an\s+)?"
@@ -84,9 +88,14 @@ def conversation(cued: CuedCase, questions: Sequence[Instruction]) -> list[Instr
 
 
 def _is_whole(cued: CuedCase, group: Sequence[Scene]) -> bool:
-    """Whether scenes reach to the end of their sentence; parts of a subcaption, which is no prose, may stand alone."""
+    """Whether scenes reach to the end of their sentence.
+
+    Parts of a subcaption, which is no prose, may stand alone; not what a verb follows: the lesion "was consistent with
+    …".
+    """
     last = group[-1]
-    return last.mention is None or cued.case.text_of(last.mention)[last.end :].strip()[:1] in ("", ".")
+    rest = cued.case.text_of(last.mention)[last.end :].strip()
+    return _PREDICATE.match(rest) is None if last.mention is None else rest[:1] in ("", ".")
 
 
 def _context_turn(cued: CuedCase) -> tuple[ContextCue, str] | None:

@@ -116,7 +116,12 @@ def _is_technique(scene: Scene, entity: Entity) -> bool:
 
 
 def contradicted(cued: CuedCase) -> Iterator[tuple[str, Said]]:
-    """Yield the terms that statements of normality in scenes deny and that no text of the panel affirms."""
+    """Yield the terms that statements of normality in scenes deny and that no text of the panel affirms.
+
+    None where a scene, or the panel's subcaption, compares.
+    """
+    if _COMPARED.search(cued.case.subcaption):
+        return
     affirmed = {
         name for item in cued.case.entities if is_seen(item) and not item.negated for name in (item.term, *item.broader)
     }

@@ -62,6 +62,10 @@ def test_a_statement_of_normality_denies_what_it_excludes() -> None:
     assert has_term(cued("OCT with loss of the normal foveal contour."), "macular hole") is None
     assert has_term(cued("OCT with normal foveal contour and a macular hole."), "macular hole") is None
     assert has_term(cued("Comparison of normal foveal contour and diabetic retinopathy."), "macular hole") is None
+    mentions = mention("The normal foveal contour is shown in Figure 1.")
+    assert has_term(cued("OCT of the macula.", mentions=[mentions]), "macular hole") is not None
+    compared = cued("Comparison of the macula and diabetic retinopathy.", mentions=[mentions])
+    assert has_term(compared, "macular hole") is None
 
 
 def test_what_an_examination_did_not_find_is_not_denied_of_the_picture() -> None:
@@ -218,6 +222,14 @@ def test_a_conversation_begins_with_what_is_visible_and_ends_with_the_context() 
     assert said[-1] == told.text
     assert [turn.role for turn in talk.turns] == ["user", "assistant"] * 4
     assert {item.kind for item in talk.evidence} >= {"scene", "context"}
+
+
+def test_a_conversation_does_not_begin_with_half_a_sentence() -> None:
+    words = "In conclusion, the lesion with subretinal fluid in the left eye was consistent with melanoma."
+    cut, whole = cued(f"OCT scan. {words}"), cued("OCT scan. A lesion with subretinal fluid in the left eye.")
+    assert any("lesion" in item.text for item in cut.cues.scenes)
+    assert not any("conclusion" in item.turns[1].content for item in conversation(cut, short_questions(cut)))
+    assert conversation(whole, short_questions(whole))
 
 
 def test_too_little_evidence_makes_no_conversation() -> None:
