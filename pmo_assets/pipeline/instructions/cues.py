@@ -51,13 +51,17 @@ _PART_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
         r"|volunteer)s?(?:['’]s?(?!\w))?(?:\s*(?:no\.?\s*)?\d+\b)?"
         rf"(?:\s+(?:with|who|having|affected|suffering|diagnosed|in)\s+(?:(?!\b(?:{_SEES})\b)[^,.;:()])*)?",
     ),
-    ("history", r"\((?:case|patient|subject)\s*\d*\)"),
+    ("history", r"\((?:case|patient|subject)\s*\d*\)|\bfor (?:case|patient|subject)\s*\d+\b"),
+    ("history", r"^\W*(?:initial\s+)?(?:pre|post|intra|peri)?-?operative(?:ly)?\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b:?"),
+    ("history", rf"\b(?:just|immediately|shortly|soon) (?:after|before|following)\b.*?{_STOPS}"),
+    ("treatment", r"\b(?:surgically|previously) \w+ed\b|\b(?:which (?:is|was) )?used (?:for|to|as)\b[^,.;:()]*"),
+    ("methods", r"^\W*(?:qualitative |quantitative )?results (?:in|on|of) (?:the )?[^,.;:]*? set\b"),
     ("history", r"\btaken (?:from|for|at|on|with)\b[^,.;()]*|\bat \d+ years of age\b|\bin (?:case|patient)\s*\d+\b"),
     ("history", rf"\bon the (?:\w+ )?day (?:after|following|of|before)\b.*?{_STOPS}"),
     ("treatment", rf"\b(?:after|following|before) (?:treating|receiving|undergoing|removing|starting)\b.*?{_STOPS}"),
     (
         "history",
-        rf"\b(?:(?:at|on|by|within|for|over|during)\s+)?(?:the\s+)?{_NUMBER}[- ]?{_TIME}\s+"
+        rf"\b(?:(?:at|on|by|within|for|over|during)\s+)?(?:the\s+)?(?:\d+,?\s+){{0,6}}(?:and\s+)?{_NUMBER}[- ]?{_TIME}\s+"
         rf"(?:later\b|(?:after|following|before|prior|post|postoperative\w*|into|from)\b.*?{_STOPS}"
         r"|(?:of )?follow-?up\b)",
     ),
@@ -68,11 +72,12 @@ _PART_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
         "history",
         rf"\b(?:at|on|during)\s+(?:the\s+|his\s+|her\s+)?(?:{_NUMBER}[- ]{_TIME}\s+)?(?:time of\s+)?(?:initial|first"
         r"|last|final|second|third)?\s*(?:presentation|baseline|visit|examination|follow-?up|diagnosis|admission"
-        r"|referral)\b",
+        r"|referral|recall)\b"
+        r"|^\W*(?:initial|first|last|final|second|third) (?:visit|examination|follow-?up)\b",
     ),
     (
         "treatment",
-        rf"\b(?:after|following|before|prior to|during|despite|under|post)\s+(?:[\w/-]+\s+){{0,5}}?{_DONE}\b"
+        rf"\b(?:after|following|before|pr(?:ior|evious) to|during|despite|under|post)\s+(?:[\w/-]+\s+){{0,5}}?{_DONE}\b"
         rf"(?:\s+(?:of|with|for|using|by|in)\s+.*?)?{_STOPS}",
     ),
     (

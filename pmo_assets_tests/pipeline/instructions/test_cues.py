@@ -31,6 +31,25 @@ def context(subcaption: str, *mentions: PanelMention, is_alone: bool = True) -> 
             [("history", "a 62-year-old man")],
         ),
         (
+            "Preoperative fundus photograph showing drusen.",
+            ["fundus photograph showing drusen"],
+            [("history", "Preoperative")],
+        ),
+        (
+            "First examination shows drusen, surgically removed vitreous and a tube used for drainage of fluid.",
+            ["shows drusen", "vitreous and a tube"],
+            [
+                ("history", "First examination"),
+                ("treatment", "surgically removed"),
+                ("treatment", "used for drainage of fluid"),
+            ],
+        ),
+        (
+            "OCT 1, 2 and 5 minutes after instillation shows subretinal fluid. A scan of the macula for Case 2, 5/31/13: drusen.",
+            ["OCT", "shows subretinal fluid", "A scan of the macula", "drusen"],
+            [("history", "1, 2 and 5 minutes after instillation"), ("history", "for Case 2"), ("history", "5/31/13")],
+        ),
+        (
             "OCT six months after intravitreal injection shows subretinal fluid.",
             ["OCT", "shows subretinal fluid"],
             [("history", "six months after intravitreal injection")],
