@@ -61,7 +61,8 @@ _PART_PATTERNS: Final[tuple[tuple[ContextKind, str], ...]] = (
     ("treatment", rf"\b(?:after|following|before) (?:treating|receiving|undergoing|removing|starting)\b.*?{_STOPS}"),
     (
         "history",
-        rf"\b(?:(?:at|on|by|within|for|over|during)\s+)?(?:the\s+)?(?:\d+,?\s+){{0,6}}(?:and\s+)?{_NUMBER}[- ]?{_TIME}\s+"
+        r"\b(?:(?:at|on|by|within|for|over|during)\s+)?(?:the\s+)?(?:\d+,?\s+){0,6}(?:and\s+)?"
+        rf"{_NUMBER}[- ]?{_TIME}\s+"
         rf"(?:later\b|(?:after|following|before|prior|post|postoperative\w*|into|from)\b.*?{_STOPS}"
         r"|(?:of )?follow-?up\b)",
     ),

@@ -45,7 +45,8 @@ def context(subcaption: str, *mentions: PanelMention, is_alone: bool = True) -> 
             ],
         ),
         (
-            "OCT 1, 2 and 5 minutes after instillation shows subretinal fluid. A scan of the macula for Case 2, 5/31/13: drusen.",
+            "OCT 1, 2 and 5 minutes after instillation shows subretinal fluid. "
+            "A scan of the macula for Case 2, 5/31/13: drusen.",
             ["OCT", "shows subretinal fluid", "A scan of the macula", "drusen"],
             [("history", "1, 2 and 5 minutes after instillation"), ("history", "for Case 2"), ("history", "5/31/13")],
         ),
