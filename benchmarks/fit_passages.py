@@ -6,7 +6,8 @@
 allofplos' corpora, github.com/PLOS/allofplos, which `--xmls` names) by paragraph and offset, those of 105 labelled by
 two readers who did not know the rules, those of the last 23 by an author of the rules: N needed (a finding of the panel
 that its subcaption does not tell, or what must be known to understand it), C context (of the same patient or
-experiment), F foreign. Printed is, with articles left out tenth by tenth, how many of the needed sentences are taken,
+experiment), F foreign. The first lot of `data/summary_sentence_labels.jsonl`, 40 panels, is fitted on, too; the others
+are held out. Printed is, with articles left out tenth by tenth, how many of the needed sentences are taken,
 in how many panels all of them, and in how many something foreign, by how much likelier needed than foreign a sentence
 must be (`LEAST_ODDS`); `--write` fits on all and writes `weights/passage_choice.json`.
 """
@@ -44,6 +45,7 @@ from pmo_assets.records.step_output import Row
 from pmo_assets.tables.rows import record_of
 
 LABELS = Path(__file__).parent / "data" / "passage_labels.jsonl"
+SUMMARY_LABELS = Path(__file__).parent / "data" / "summary_sentence_labels.jsonl"
 WEIGHTS = Path(passages.__file__).parents[2] / passages.PACKAGE_DATA[0]
 LETTERS: Mapping[str, Role] = {"N": "needed", "C": "context", "F": "foreign"}
 SHRINKAGE = 3.0
@@ -91,7 +93,7 @@ def labelled(
             k = text.places[paragraph, start]
             n = min(mentions, key=lambda place: (abs(place - k), place))
             if k in candidates(n, text, spoken_of):
-                yield Sentence(article, key, n, k - n, passage_features(n, k, terms, text, spoken_of), LETTERS[letter])
+                yield Sentence(article, key, n, k - n, passage_features(n, k, terms, text, spoken_of), LETTERS[letter[0]])
 
 
 def fitted(sentences: Sequence[Sentence]) -> dict[Role, dict[str, float]]:
@@ -159,9 +161,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="fit on all and write the weights")
     arguments = parser.parse_args()
     rows: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for line in LABELS.read_text("utf-8").splitlines():
+    for line in [*LABELS.read_text("utf-8").splitlines(), *SUMMARY_LABELS.read_text("utf-8").splitlines()]:
         row = json.loads(line)
-        rows[row["article"]].append(row)
+        if row.get("lot", 1) == 1:
+            rows[row["article"]].append(row)
     sentences: list[Sentence] = []
     for article, own in sorted(rows.items()):
         folder = arguments.shared / "corpus" / article

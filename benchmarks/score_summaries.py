@@ -98,7 +98,7 @@ def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[
         cluster = figure["image_cluster_id"]
         told = [record_of(PanelMention, row) for row in mentions.get(cluster, ())]
         own = panels.get(cluster, [])
-        for words in panel_words([(row["identifier"], row["subcaption"]) for row in own]):
+        for words in panel_words([(row["identifier"], row["subcaption"]) for row in own], figure["label"]):
             names = tuple(row["identifier"] for row in own if row["identifier"] not in (None, words.identifier))
             summary = panel_summary(words, told, text, figure["caption"])
             theirs = tuple(own_mentions(words, told))

@@ -116,7 +116,7 @@ class Abbreviation:
 
 @dataclass(frozen=True, slots=True)
 class SourceSentence:
-    """A sentence of the running text that a summary rests on: paragraph, range in its text, verbatim text."""
+    """A sentence of the running text that a summary rests on, or a clause of one: paragraph, range, verbatim text."""
 
     paragraph: int
     start: int
@@ -129,7 +129,8 @@ class PanelSummary:
     """Summary of what the running text says of one panel: at most 250 words.
 
     Attributes:
-        summary: sentences of the article in its order, joined by blanks; "" where the text says nothing of it.
+        summary: sentences of the article in its order, joined by blanks, of one that speaks of others, too, the clause
+            that is about the panel, if it stands alone; "" where the text says nothing of it.
         sentences: those sentences.
         abbreviations: of subcaption, mentions and summary, as the article itself expands them.
         generated_summary: summary of a language model that every check let pass; None without one.

@@ -3,7 +3,7 @@
 Authors name a figure once and speak of it in several sentences: behind a finding ("… arterialized flow. Velocities of
 up to 692 cm/s were obtained (Figure 1)."), or before it ("Figure 2 shows … Of those, 11 had …"). What a sentence beside
 a mention is to the panel – needed, context, or of something else – is decided by features whose weights were fitted on
-the labelled sentences of 128 panels (`benchmarks/fit_passages.py`, `weights/passage_choice.json`). Add here: features
+the labelled sentences of 168 panels (`benchmarks/fit_passages.py`, `weights/passage_choice.json`). Add here: features
 of a sentence beside a mention. Keep out: sentences that name the panel or carry on in set words (`panel_mentions`).
 """
 
@@ -88,6 +88,9 @@ _POINTS: Final = 0.35
 
 _NEAR: Final = 4
 """Sentences beyond one in which the next figure is looked for."""
+
+_FAR: Final = 30
+"""The same in the next paragraph: most of one that is that long."""
 
 _OPENING: Final = 24
 """Characters before a reference that opens its sentence: "As shown in Figure 2, …"; then what it shows comes behind."""
@@ -180,7 +183,10 @@ def role_probabilities(features: Mapping[str, float], weights: Mapping[Role, Map
 
 
 def candidates(n: int, article: ArticleText, spoken_of: Collection[tuple[int, int]]) -> Iterator[int]:
-    """Yield the positions of the sentences beside a mention, up to `REACH` on either side and one paragraph further."""
+    """Yield the positions of the sentences beside a mention, up to `REACH` on either side and one paragraph further.
+
+    A sentence of the paragraph beyond stays out where another figure is named next in there: it leads to that one.
+    """
     sentences = article.sentences
     for step in (-1, 1):
         paragraph, crossed = sentences[n].paragraph, False
@@ -194,7 +200,9 @@ def candidates(n: int, article: ArticleText, spoken_of: Collection[tuple[int, in
                     break
                 paragraph, crossed = sentence.paragraph, True
             is_told = (sentence.paragraph, sentence.start) in spoken_of
-            if not (is_told or sentence.names_figure) and is_ended(sentence.text):
+            if is_told or sentence.names_figure or not is_ended(sentence.text):
+                continue
+            if not (crossed and _is_of_another(k, step, article, spoken_of)):
                 yield k
 
 
@@ -247,9 +255,9 @@ def passage_features(
     return {name: float(value) for name, value in found.items() if value}
 
 
-def _next_figure(k: int, step: int, article: ArticleText) -> TextSentence | None:
+def _next_figure(k: int, step: int, article: ArticleText, reach: int = _NEAR) -> TextSentence | None:
     """The next sentence of the paragraph, away from the mention, that names a figure."""
-    for place in range(k + step, k + step * (_NEAR + 1), step):
+    for place in range(k + step, k + step * (reach + 1), step):
         if not 0 <= place < len(article.sentences):
             return None
         sentence = article.sentences[place]
@@ -258,6 +266,12 @@ def _next_figure(k: int, step: int, article: ArticleText) -> TextSentence | None
         if sentence.names_figure:
             return sentence
     return None
+
+
+def _is_of_another(k: int, step: int, article: ArticleText, spoken_of: Collection[tuple[int, int]]) -> bool:
+    """Say whether the next figure that is named behind a sentence, away from the mention, is another one."""
+    end = _next_figure(k, step, article, _FAR)
+    return end is not None and (end.paragraph, end.start) not in spoken_of
 
 
 def _points(mention: TextSentence, terms: SubcaptionTerms, article: ArticleText) -> bool:

@@ -96,7 +96,7 @@ def summarise_article_panels(
     """
     paragraphs = [record_of(RunningParagraph, row) for row in article["paragraphs"]]
     text = article_text(paragraphs, [figure["caption"] for figure in figures], article["title"])
-    told = _told_panels(reviewed_panels, panel_mentions)
+    told = _told_panels(figures, reviewed_panels, panel_mentions)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         return [
@@ -154,7 +154,7 @@ def decide_article_modalities(
         panel_mentions: its rows of that table.
         biomedica_matches: its rows of that table; their labels say what a figure mostly is.
     """
-    told = _told_panels(reviewed_panels, panel_mentions)
+    told = _told_panels(figures, reviewed_panels, panel_mentions)
     labels = {row["image_cluster_id"]: row["primary_labels"] for row in biomedica_matches if row["accepted"]}
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
@@ -181,14 +181,17 @@ class _ToldPanel:
 
 
 def _told_panels(
-    reviewed_panels: Sequence[Mapping[str, Any]], panel_mentions: Sequence[Mapping[str, Any]]
+    figures: Sequence[Mapping[str, Any]],
+    reviewed_panels: Sequence[Mapping[str, Any]],
+    panel_mentions: Sequence[Mapping[str, Any]],
 ) -> dict[str, list[_ToldPanel]]:
     """Return an article's panels by image_cluster_id."""
     mentions, rows = rows_by_figure(panel_mentions), rows_by_figure(reviewed_panels)
+    labels = {figure["image_cluster_id"]: figure["label"] for figure in figures}
     found: dict[str, list[_ToldPanel]] = {}
     for cluster, panels in panels_by_figure(reviewed_panels).items():
         told = [record_of(PanelMention, row) for row in mentions.get(cluster, ())]
-        words = panel_words([(panel.identifier, panel.subcaption) for panel in panels])
+        words = panel_words([(panel.identifier, panel.subcaption) for panel in panels], labels.get(cluster))
         found[cluster] = [
             _ToldPanel(panel_key(rows[cluster][0], panel), panel, own, told)
             for panel, own in zip(panels, words, strict=True)

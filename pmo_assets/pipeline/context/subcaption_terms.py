@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from pmo_assets.pipeline.context.terms import terms_of
-
-_MARGIN: Final = 0.25
-"""What terms of one other panel weigh at least, so that a sentence about the figure is about that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +17,12 @@ class SubcaptionTerms:
         own: of its subcaption.
         specific: of its subcaption alone.
         foreign: of other panels' subcaptions, and not of its own.
-        of_one: of these, those that a single other panel has.
         of_each: of each other panel's subcaption, and not of its own.
     """
 
     own: frozenset[str]
     specific: frozenset[str]
     foreign: frozenset[str]
-    of_one: frozenset[str]
     of_each: tuple[frozenset[str], ...]
 
 
@@ -37,13 +30,11 @@ def subcaption_terms(subcaption: str, others: Iterable[str]) -> SubcaptionTerms:
     """Return the terms of a panel by its subcaption and those of the figure's other panels."""
     own = terms_of(subcaption)
     each = [terms_of(other) for other in others]
-    counts = Counter(term for other in each for term in other)
-    foreign = frozenset(counts) - own
+    theirs = frozenset[str]().union(*each)
     return SubcaptionTerms(
         own,
-        own - frozenset(counts),
-        foreign,
-        frozenset(term for term in foreign if counts[term] == 1),
+        own - theirs,
+        theirs - own,
         tuple(dict.fromkeys(other - own for other in each)),
     )
 
@@ -61,8 +52,3 @@ def is_foreign(words: frozenset[str], terms: SubcaptionTerms, weight: Mapping[st
     theirs = shared_weight(words, terms.foreign, weight)
     own = shared_weight(words, terms.specific, weight)
     return theirs > own and not (own > 0 and sum(not words.isdisjoint(other) for other in terms.of_each) > 1)
-
-
-def is_of_one(words: frozenset[str], terms: SubcaptionTerms, weight: Mapping[str, float]) -> bool:
-    """Say whether a sentence is about one other panel: it has terms that only that one has, and none of this one's."""
-    return shared_weight(words, terms.of_one, weight) > shared_weight(words, terms.specific, weight) + _MARGIN

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pmo_assets.pipeline.articles.references import figure_references, label_key
 from pmo_assets.pipeline.context.abbreviations import defined_abbreviations, used_abbreviations
 from pmo_assets.pipeline.context.article_text import (
     TELLING_SECTIONS,
@@ -24,12 +25,13 @@ from pmo_assets.pipeline.context.article_text import (
     is_fragment,
     tells_of_others,
 )
+from pmo_assets.pipeline.context.clauses import clauses_of_panel
 from pmo_assets.pipeline.context.panel_mentions import mentions_of_panel
+from pmo_assets.pipeline.context.panel_names import PanelNames, panel_names
 from pmo_assets.pipeline.context.passages import Neighbour, passage
 from pmo_assets.pipeline.context.subcaption_terms import (
     SubcaptionTerms,
     is_foreign,
-    is_of_one,
     shared_weight,
     subcaption_terms,
 )
@@ -83,11 +85,19 @@ _FORMULA: Final = re.compile(r"[=∑∫√]|\\[a-z]{2}")
 
 @dataclass(frozen=True, slots=True)
 class PanelWords:
-    """The panel that is summarised: its identifier, its subcaption, the subcaptions of the figure's other panels."""
+    """The panel that is summarised.
+
+    Attributes:
+        identifier: its name; None without one.
+        subcaption: "" without one.
+        others: subcaptions of the figure's other panels.
+        names: of the figure and its panels, by which clauses about others are told; None where they are not known.
+    """
 
     identifier: str | None
     subcaption: str
     others: tuple[str, ...] = ()
+    names: PanelNames | None = None
 
 
 def panel_summary(
@@ -129,17 +139,20 @@ def abbreviations_of(
     return used_abbreviations("\n".join((subcaption, *said)), defined_abbreviations([caption, subcaption]), defined)
 
 
-def panel_words(panels: Sequence[tuple[str | None, str | None]]) -> tuple[PanelWords, ...]:
+def panel_words(panels: Sequence[tuple[str | None, str | None]], label: str | None = None) -> tuple[PanelWords, ...]:
     """Return the words of each panel of a figure.
 
     Args:
         panels: identifier and subcaption of each; a panel without a subcaption has no words of its own.
+        label: of the figure as printed; None where it is not known.
     """
+    names = panel_names([identifier for identifier, _ in panels], label_key(label) if label else None)
     return tuple(
         PanelWords(
             identifier,
             subcaption or "",
             tuple(other or "" for k, (_, other) in enumerate(panels) if k != n),
+            names,
         )
         for n, (identifier, subcaption) in enumerate(panels)
     )
@@ -155,18 +168,19 @@ def word_count(text: str) -> int:
     return len(text.split())
 
 
-_LAST: Final = 4
-"""Rank of sentences about the figure that have more of other panels than of this one."""
-
 _Place = tuple[int, int]
 _Chosen = dict[_Place, SourceSentence]
 
 
 def _told(panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMention], article: ArticleText) -> _Chosen:
-    """Return the sentences that speak of the panel and their passages, as far as they fit, the surest first."""
+    """Return the sentences that speak of the panel and their passages, as far as they fit, the surest first.
+
+    Where the text tells the figure's panels apart, a sentence about the whole figure in another panel's words is that
+    panel's; where it never does, all that is said of the figure is said of each.
+    """
     ranked: list[tuple[int, float, PanelMention]] = []
-    pointing: list[_Place] = []
-    by_panel = any(item.identifier is not None for item in mentions)  # the article tells this figure's panels apart
+    around: list[_Place] = []  # sentences whose passages are told
+    by_panel = any(item.identifier is not None for item in mentions)
     named = {(item.paragraph, item.start) for item in mentions if item.identifier == panel.identifier}
     elsewhere = {(item.paragraph, item.start) for item in mentions if item.identifier not in (None, panel.identifier)}
     own = own_mentions(panel, mentions)
@@ -177,7 +191,7 @@ def _told(panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMen
         if not by_name and place in elsewhere and place not in named:
             continue  # "Figure 2 shows … (B)": it is about B
         if is_fragment(mention.sentence):
-            pointing.append(place)
+            around.append(place)
             continue
         if not by_name and len(own) > 1 and _WHERE_KEPT.search(mention.sentence):
             continue
@@ -186,24 +200,37 @@ def _told(panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMen
             or any(article.weight.get(term, 0) >= _RARE for term in words & terms.own)
         ):
             continue
+        if not by_name and (by_panel or mention.kind == "follows") and is_foreign(words, terms, article.weight):
+            continue
+        if not by_name and panel.identifier is not None and named and _names_several(mention, panel):
+            continue  # of many figures it says little of each; what is said of the panel by name says more
         rank = (0 if by_name else 2) + (1 if mention.kind == "follows" else 0)
-        shared = shared_weight(words, terms.own, article.weight)
-        if not by_name and is_foreign(words, terms, article.weight):
-            if mention.kind == "follows" or (by_panel and is_of_one(words, terms, article.weight)):
-                continue
-            rank, shared = _LAST, shared - shared_weight(words, terms.foreign, article.weight)
-        ranked.append((rank, -shared, mention))
+        ranked.append((rank, -shared_weight(words, terms.own, article.weight), mention))
     chosen: _Chosen = {}
-    for rank, _, mention in sorted(ranked, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
-        if rank == _LAST and chosen:
-            continue  # of a figure of which nothing else is said, any sentence tells something
-        _add(chosen, SourceSentence(mention.paragraph, mention.start, mention.end, mention.sentence))
+    for _, _, mention in sorted(ranked, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
+        added = [_add(chosen, clause) for clause in _clauses(mention, panel)]
+        if all(added):
+            around.append((mention.paragraph, mention.start))
     told = {(item.paragraph, item.start) for item in mentions}
-    for neighbour in _neighbours([*chosen, *pointing], terms, own, article):
+    for neighbour in _neighbours(around, terms, own, article):
         source = _source(neighbour.sentence)
         if (source.paragraph, source.start) not in told:
             _add(chosen, source)
     return chosen
+
+
+def _clauses(mention: PanelMention, panel: PanelWords) -> list[SourceSentence]:
+    """Return what of a mention's sentence is about the panel: mostly all of it (`clauses`)."""
+    sentence, at = mention.sentence, mention.start
+    ranges = clauses_of_panel(sentence, panel.identifier, panel.names) if panel.names is not None else []
+    if not ranges or any(is_fragment(sentence[start:end]) for start, end in ranges):
+        ranges = [(0, len(sentence))]
+    return [SourceSentence(mention.paragraph, at + start, at + end, sentence[start:end]) for start, end in ranges]
+
+
+def _names_several(mention: PanelMention, panel: PanelWords) -> bool:
+    """Say whether what a mention says of the panel names several figures."""
+    return any(len({key for _, key in figure_references(item.sentence)}) > 1 for item in _clauses(mention, panel))
 
 
 def _neighbours(

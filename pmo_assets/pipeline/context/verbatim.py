@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pmo_assets.pipeline.articles.mentions import sentence_spans
+
 
 def _words_at(texts: Sequence[str], place: Mapping[str, Any]) -> str | None:
     """Return the words of a place in an article; None where there is no such paragraph."""
@@ -13,6 +15,12 @@ def _words_at(texts: Sequence[str], place: Mapping[str, Any]) -> str | None:
     start, end = place["start"], place["end"]
     words: str = texts[place["paragraph"]][start:end]
     return words
+
+
+def _within_a_sentence(texts: Sequence[str], place: Mapping[str, Any]) -> bool:
+    """Say whether a place of an article lies within one sentence: it is one, or a clause of one."""
+    spans = sentence_spans(texts[place["paragraph"]])
+    return any(start <= place["start"] < place["end"] <= end for start, end in spans)
 
 
 def misplaced_mentions(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, Sequence[str]]) -> list[str]:
@@ -30,7 +38,7 @@ def misplaced_mentions(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, Se
 
 
 def unfounded_summaries(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, Sequence[str]]) -> list[str]:
-    """Return the panels whose summary is anything else than the sentences at its places, in the article's order.
+    """Return the panels whose summary is anything else than sentences, or parts of them, at its places, in order.
 
     Args:
         rows: of `panel_summaries`.
@@ -40,7 +48,12 @@ def unfounded_summaries(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, S
     for row in rows:
         places = row["summary_places"]
         order = [(place["paragraph"], place["start"]) for place in places]
-        words = [_words_at(texts.get(row["article_id"], ()), place) for place in places]
-        if order != sorted(set(order)) or row["summary"] != (" ".join(word or "" for word in words) or None):
+        own = texts.get(row["article_id"], ())
+        words = [_words_at(own, place) for place in places]
+        if (
+            order != sorted(set(order))
+            or row["summary"] != (" ".join(word or "" for word in words) or None)
+            or not all(_within_a_sentence(own, place) for place in places)
+        ):
             wrong.append(row["panel_id"])
     return wrong

@@ -6,8 +6,8 @@ Belongs here: the data of `data/context/`. Does not belong here: how it is drawn
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from pmo_assets.records.context import ENTITY_GROUPS, MENTION_KINDS, SECTION_CLASSES, Entity, SourceSentence
@@ -37,7 +37,7 @@ class _Figure:
 
     terms: Coded = field(default_factory=Coded)
     sentences: Coded = field(default_factory=Coded)
-    places: dict[tuple[int, int], int] = field(default_factory=dict)
+    places: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     def marks(self, text: str, entities: Iterable[Entity], cut: int = 0) -> Marks:
         """Return entities of a text as marks in it; `cut` characters of its beginning are not shown."""
@@ -63,9 +63,9 @@ class _Figure:
             section = SECTION_CLASSES.index(mention.section)
             key = (plain_text(mention.sentence), section, plain_text(mention.section_title or ""), marks)
             number_of_sentence = self.sentences.number(key)
-            self.places[mention.paragraph, mention.start] = number_of_sentence
+            self.places[mention.paragraph, mention.start, mention.end] = number_of_sentence
             said += (number_of_sentence, MENTION_KINDS.index(mention.kind))
-        summary = [self._in_summary(part) for part in context.summary.sentences]
+        summary = [self._in_summary(part, context, of_mentions) for part in context.summary.sentences]
         cut = len(subcaption) - len(subcaption.lstrip())
         return {
             "marks": self.marks(subcaption, of_mentions.get(None, ()), cut),
@@ -74,10 +74,20 @@ class _Figure:
             "generated": plain_text(context.summary.generated_summary or ""),
         }
 
-    def _in_summary(self, part: SourceSentence) -> int:
-        """Return the number of a summary's sentence: that of the mention, which has marks, where it is one."""
-        known = self.places.get((part.paragraph, part.start))
-        return self.sentences.number((plain_text(part.sentence), None, "", ())) if known is None else known
+    def _in_summary(
+        self, part: SourceSentence, context: GalleryContext, of_mentions: Mapping[int | None, Sequence[Entity]]
+    ) -> int:
+        """Return the number of a summary's sentence: that of the mention, with its marks, or of its own as a part."""
+        known = self.places.get((part.paragraph, part.start, part.end))
+        if known is not None:
+            return known
+        marks: Marks = ()
+        for number, mention in enumerate(context.mentions):
+            if mention.paragraph == part.paragraph and mention.start <= part.start < part.end <= mention.end:
+                at = part.start - mention.start
+                moved = [replace(one, start=one.start - at, end=one.end - at) for one in of_mentions.get(number, ())]
+                marks = self.marks(part.sentence, moved)
+        return self.sentences.number((plain_text(part.sentence), None, "", marks))
 
 
 def context_entry(figure: GalleryFigure) -> Entry | None:
