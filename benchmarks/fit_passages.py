@@ -2,9 +2,9 @@
 
     python benchmarks/fit_passages.py [--shared ../shared] [--xmls FOLDER] [--write]
 
-`data/passage_labels.jsonl` has the sentences around the mentions of 128 panels (the corpus, and JATS files of
-allofplos' corpora, github.com/PLOS/allofplos, which `--xmls` names) by paragraph and offset, those of 105 labelled by
-two readers who did not know the rules, those of the last 23 by an author of the rules: N needed (a finding of the panel
+`data/passage_labels.jsonl` has the sentences around the mentions of 197 panels (the corpus, and JATS files of
+allofplos' corpora, github.com/PLOS/allofplos, and of `gather_jats.py`, in the folder that `--xmls` names) by paragraph
+and offset, those of 105 labelled by two readers who did not know the rules, the others by two authors of them: N needed (a finding of the panel
 that its subcaption does not tell, or what must be known to understand it), C context (of the same patient or
 experiment), F foreign. The first lot of `data/summary_sentence_labels.jsonl`, 40 panels, is fitted on, too; the others
 are held out. Printed is, with articles left out tenth by tenth, how many of the needed sentences are taken,
@@ -93,7 +93,9 @@ def labelled(
             k = text.places[paragraph, start]
             n = min(mentions, key=lambda place: (abs(place - k), place))
             if k in candidates(n, text, spoken_of):
-                yield Sentence(article, key, n, k - n, passage_features(n, k, terms, text, spoken_of), LETTERS[letter[0]])
+                yield Sentence(
+                    article, key, n, k - n, passage_features(n, k, terms, text, spoken_of), LETTERS[letter[0]]
+                )
 
 
 def fitted(sentences: Sequence[Sentence]) -> dict[Role, dict[str, float]]:
@@ -137,7 +139,7 @@ def report(sentences: Sequence[Sentence]) -> None:
     needed = {n for n, item in enumerate(sentences) if item.role == "needed"}
     panels = {item.panel for item in sentences}
     print(f"{len(sentences)} sentences of {len(panels)} panels of {len(articles)} articles, {len(needed)} needed")
-    for odds in (0.3, 0.5, 0.7, 0.85, passages.LEAST_ODDS, 1.5, 2.0, 3.0):
+    for odds in (0.3, 0.5, 0.7, 0.85, 1.0, passages.LEAST_ODDS, 1.5, 2.0, 3.0, 5.0):
         taken = {
             beside[i]
             for beside in around.values()

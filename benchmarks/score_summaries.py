@@ -12,12 +12,14 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
 - of the panels whose sentences were labelled before any summary of them was seen
   (`data/summary_sentence_labels.jsonl`): in how many every need is met, and in how many a foreign sentence stands. A
   need (N1, N2, …) is met by any of its sentences; F is foreign, C neither. Such labels hold for whatever is chosen;
-  chosen sentences beyond them are counted, and with `--show` printed;
+  chosen sentences beyond them are counted, and with `--show` printed. The first lot is fitted on (`fit_passages.py`),
+  the second is not. A clause counts as its sentence;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
 `--show` prints subcaption, mentions and summary of the panels that are to be judged again, and a line of JSON for the
 file. `--xmls` takes a folder of JATS files, of which there is no PDF, in place of the corpus: their panels are
-those that the captions name. The judged ones are of allofplos' starter corpus (github.com/PLOS/allofplos).
+those that the captions name. The judged ones are of allofplos' starter corpus (github.com/PLOS/allofplos), those of the
+second lot also of what `gather_jats.py` gathers.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import re
 import time
 from collections import Counter
@@ -48,12 +51,13 @@ from pmo_assets.pipeline.context.summaries import (
 )
 from pmo_assets.pipeline.context.summary_checks import SummarySources, fitting_summary
 from pmo_assets.pipeline.prompting.asking import MisfittingAnswer
-from pmo_assets.records.context import PanelMention, PanelSummary, RunningParagraph
+from pmo_assets.records.context import PanelMention, PanelSummary, RunningParagraph, SourceSentence
 from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.tables.rows import record_of, row_of
 
 JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
 LABELS = Path(__file__).parent / "data" / "summary_sentence_labels.jsonl"
+LOTS = (1, 2)
 
 TURNS = (
     (r"\bright\b", "left"), (r"\bleft\b", "right"), (r"\bincreased\b", "decreased"), (r"\bdecreased\b", "increased"),
@@ -74,6 +78,13 @@ class Summarised:
     others: tuple[str, ...]
     mentions: tuple[PanelMention, ...]
     summary: PanelSummary
+
+    def sentence_of(self, item: SourceSentence) -> tuple[int, int]:
+        """Return the paragraph and start of the sentence that an item of the summary is, or is a clause of."""
+        for mention in self.mentions:
+            if mention.paragraph == item.paragraph and mention.start <= item.start < mention.end:
+                return mention.paragraph, mention.start
+        return item.paragraph, item.start
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -156,16 +167,24 @@ def report(panels: Sequence[Summarised]) -> None:
             print("    to be judged again:", *key)
 
 
-def report_labelled(panels: Sequence[Summarised], *, is_shown: bool = False) -> None:
+def wilson(count: int, total: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Wilson)."""
+    z, share = 1.96, count / total
+    middle = (share + z * z / 2 / total) / (1 + z * z / total)
+    half = z * math.sqrt(share * (1 - share) / total + z * z / 4 / total / total) / (1 + z * z / total)
+    return round(middle - half, 3), round(middle + half, 3)
+
+
+def report_labelled(panels: Sequence[Summarised], lot: int, *, is_shown: bool = False) -> None:
     """Print in how many panels with labelled sentences all needs are met, and in how many something foreign stands."""
     by_key = {panel.key: panel for panel in panels}
     rows = [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
-    rows = [row for row in rows if (row["article"], row["figure"], row["panel"]) in by_key]
+    rows = [row for row in rows if row.get("lot", 1) == lot and (row["article"], row["figure"], row["panel"]) in by_key]
     met: Counter[str] = Counter()
     for row in rows:
         panel = by_key[row["article"], row["figure"], row["panel"]]
         labels = {(paragraph, start): label for paragraph, start, label in row["sentences"]}
-        chosen = {(item.paragraph, item.start): item.sentence for item in panel.summary.sentences}
+        chosen = {panel.sentence_of(item): item.sentence for item in panel.summary.sentences}
         needs = {need for label in labels.values() if label[0] == "N" for need in label[1:].split(",")}
         told = {need for place in chosen for need in labels.get(place, "")[1:].split(",") if need}
         foreign = [place for place in chosen if labels.get(place) == "F"]
@@ -182,7 +201,10 @@ def report_labelled(panels: Sequence[Summarised], *, is_shown: bool = False) -> 
             for place, sentence in chosen.items():
                 print("   ", labels.get(place, "?"), *place, sentence)
     if rows:
-        print(f"labelled sentences: {dict(met)}")
+        print(f"labelled sentences, lot {lot}: {dict(met)}")
+        for name in ("all needs met", "something foreign"):
+            share = met[name] / len(rows)
+            print(f"  {name}: {share:.3f}, 95 % {wilson(met[name], len(rows))}")
 
 
 def show(panels: Sequence[Summarised]) -> None:
@@ -273,7 +295,8 @@ def main() -> None:
             seconds += took
     if arguments.show:
         show(panels)
-        report_labelled(panels, is_shown=True)
+        for lot in LOTS:
+            report_labelled(panels, lot, is_shown=True)
         return
     told = [panel for panel in panels if panel.summary.summary]
     words = sum(word_count(panel.summary.summary) for panel in told)
@@ -284,7 +307,8 @@ def main() -> None:
         f"{1000 * seconds / len(articles):.1f} ms per article"
     )
     report(panels)
-    report_labelled(panels)
+    for lot in LOTS:
+        report_labelled(panels, lot)
     if arguments.lies:
         report_lies(panels)
 

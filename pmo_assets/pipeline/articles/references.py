@@ -29,6 +29,11 @@ _WORD: Final = re.compile(
     re.IGNORECASE,
 )
 _ITEM: Final = re.compile(rf"({_NUMBER}){_PART_LIST}")
+# "Figure 4—figure supplement 1A": eLife's supplement of a figure, which is another one than the figure.
+_SUPPLEMENT: Final = re.compile(
+    r"\s?(?:[—–-]|,\s)\s?figure\ssupplements?\s(\d{1,2})[A-Z]?(?:\s?(?:,|and|&|[—–-])\s?(?:\d{1,2}[A-Z]?|[A-Z])(?!\w)){0,9}",
+    re.IGNORECASE,
+)
 _SEPARATOR: Final = re.compile(
     r"\s?(,\s?(?:and|&)\s|,|;|and\b|&|–|—|-|−|‐|‑|to\b|through\b|/)\s?(?:figs?\.?\s|figures?\s)?", re.I
 )
@@ -88,7 +93,8 @@ def figure_references(text: str) -> list[tuple[int, str]]:
     """Return (offset, key) of every figure that a text names, in order: "Figs 2-4" gives the keys 2, 3 and 4.
 
     A key is the number as printed ("2", "S1", "IV"), with a prefix for kinds of figures that are counted on their own
-    ("ED1" for extended data figures, "scheme 1"). Panel letters ("Figure 2A,B") are read over.
+    ("ED1" for extended data figures, "scheme 1"), and with what sets a supplement apart ("2 supplement 1": eLife's
+    "Figure 2—figure supplement 1"). Panel letters ("Figure 2A,B") are read over.
     """
     return [(items[0].start, item.key) for items in _lists(text) for item in items]
 
@@ -111,7 +117,7 @@ def _lists(text: str, *, once: bool = False) -> Iterator[list[_Item]]:
         item = _ITEM.match(text, head.end())
         if item is None:
             continue
-        items = [_Item(head.start(), item.end(), item.end(1), _key(prefix, electronic, word, item.group(1)))]
+        items = [_item(text, head.start(), item, _key(prefix, electronic, word, item.group(1)))]
         while len(items) <= MAX_RANGE:
             separator = _SEPARATOR.match(text, items[-1].end)
             following = _ITEM.match(text, separator.end()) if separator else None
@@ -122,13 +128,21 @@ def _lists(text: str, *, once: bool = False) -> Iterator[list[_Item]]:
                 # "In Figure 2, 3 patients": behind the singular a bare number goes on only to the end of the bracket.
                 break
             key = _key(prefix, electronic, word, following.group(1))
-            own = _Item(following.start(), following.end(), following.end(1), key)
+            own = _item(text, following.start(), following, key)
             between = _between(items[-1].key, key) if sign in _RANGE_SIGNS else []
             items.extend(_Item(own.start, own.start, own.start, number) for number in between)
             items.append(own)
         read = items[-1].end
         if _ELSEWHERE.match(text, items[-1].end) is None:
             yield items
+
+
+def _item(text: str, start: int, found: re.Match[str], key: str) -> _Item:
+    """A figure of a list, or the supplement of it that is named there."""
+    supplement = _SUPPLEMENT.match(text, found.end(1)) or _SUPPLEMENT.match(text, found.end())
+    if supplement is None:
+        return _Item(start, found.end(), found.end(1), key)
+    return _Item(start, supplement.end(), supplement.end(), f"{key} supplement {supplement.group(1)}")
 
 
 def _closes(text: str, position: int) -> bool:

@@ -3,7 +3,7 @@
 Authors name a figure once and speak of it in several sentences: behind a finding ("… arterialized flow. Velocities of
 up to 692 cm/s were obtained (Figure 1)."), or before it ("Figure 2 shows … Of those, 11 had …"). What a sentence beside
 a mention is to the panel – needed, context, or of something else – is decided by features whose weights were fitted on
-the labelled sentences of 168 panels (`benchmarks/fit_passages.py`, `weights/passage_choice.json`). Add here: features
+the labelled sentences of 237 panels (`benchmarks/fit_passages.py`, `weights/passage_choice.json`). Add here: features
 of a sentence beside a mention. Keep out: sentences that name the panel or carry on in set words (`panel_mentions`).
 """
 
@@ -44,7 +44,7 @@ REACH: Final = 5
 REACH_BACK: Final = 3
 """Sentences before a mention from which the paragraph before it may be reached."""
 
-LEAST_ODDS: Final = 1.0
+LEAST_ODDS: Final = 1.2
 """How much likelier a sentence is needed than of something else, at least, so that it is taken. What is merely of the
 same patient or experiment stays out, and more of what is needed is taken at the same risk of something foreign."""
 
@@ -77,11 +77,18 @@ FEATURES: Final = (
     "behind another figure",
     "another figure follows",
     "another mention follows",
+    "of our work",
+    "beside a later mention",
+    "many mentions",
 )
-"""Names of the features; all are 0..1 but those of weights and length, 0..3."""
+"""Names of the features; all are 0..1 but those of weights, length and number, 0..3.
+
+What is found is told beside the first mention; later ones mostly recall it among other things.
+"""
 
 _MOST: Final = 3.0
 _LONG: Final = 40
+_SOME: Final = 3
 _FEW: Final = 3
 _POINTS: Final = 0.35
 """Weight of the subcaption's terms below which a mention says nothing of the panel itself."""
@@ -104,6 +111,9 @@ _EXAMINES: Final = re.compile(
     r"|calculat|determin|explor|ask|tr(?:y|ied)\b)",
     re.IGNORECASE,
 )
+
+
+_OUR: Final = re.compile(r"\b(?:we|our)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +259,9 @@ def passage_features(
         ),
         "another figure follows": is_other,
         "another mention follows": end is not None and not is_other,
+        "of our work": _OUR.search(sentence.text) is not None,
+        "beside a later mention": bool(spoken_of) and mention.paragraph > min(spoken_of)[0],
+        "many mentions": min(max(0, len(spoken_of) - 1) / _SOME, _MOST),
     }
     if sentence.section in _SECTIONS:
         found[f"in {sentence.section}"] = 1.0

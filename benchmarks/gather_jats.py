@@ -1,0 +1,63 @@
+"""Gather the JATS articles of some repositories in one folder, each under the name that the label files use.
+
+    python benchmarks/gather_jats.py FOLDER REPOSITORY...
+
+Articles lie among the test files of tools: github.com/elifesciences/elife-tools, github.com/sibils/jats-parser and
+github.com/petermr/norma have about 90 with figures that their text names. An article's name is its PMC number, else the
+end of its DOI; of two files of one article, the first in the repository's order counts. Their text is not kept here:
+`data/passage_labels.jsonl` and `data/summary_sentence_labels.jsonl` have places only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+SMALLEST = 30_000
+"""Bytes below which a file is no whole article."""
+
+
+def article_name(data: bytes) -> str | None:
+    """Return the name of a JATS article by its identifiers; None for another file, or one without figures."""
+    if len(data) < SMALLEST or b"<article" not in data[:3000] or b"<fig" not in data:
+        return None
+    pmc = re.search(rb'pub-id-type="pmc"[^>]*>(?:PMC)?(\d+)<', data)
+    doi = re.search(rb'pub-id-type="doi"[^>]*>([^<]+)<', data)
+    if pmc is not None:
+        return f"PMC{pmc.group(1).decode()}"
+    return re.sub(r"[^\w.]", "_", doi.group(1).decode().split("/")[-1]) if doi is not None else None
+
+
+def files_of(repository: Path) -> Iterator[bytes]:
+    """Yield the XML files of a git repository's newest commit, with or without a work tree."""
+
+    def git(*arguments: str) -> bytes:
+        return subprocess.run(["git", "-C", repository, *arguments], check=True, capture_output=True).stdout
+
+    for name in git("ls-tree", "-r", "-z", "--name-only", "HEAD").decode().split("\0"):
+        if name.endswith(".xml") and "fulltext.html" not in name:
+            yield git("show", f"HEAD:{name}")
+
+
+def main() -> None:
+    """Gather and count."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("repositories", type=Path, nargs="+")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    found: set[str] = set()
+    for repository in arguments.repositories:
+        for data in files_of(repository):
+            name = article_name(data)
+            if name is not None and name not in found:
+                (arguments.folder / f"{name}.xml").write_bytes(data)
+                found.add(name)
+    print(f"{len(found)} articles in {arguments.folder}")
+
+
+if __name__ == "__main__":
+    main()
