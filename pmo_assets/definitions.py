@@ -9,6 +9,7 @@ import dagster as dg
 
 from pmo_assets.configuration.frozen import frozen_settings
 from pmo_assets.configuration.reading import configured_settings
+from pmo_assets.defs.event_log_files import write_events_quickly
 from pmo_assets.defs.executors import executor_of, retry_policy_of
 from pmo_assets.defs.forked_runs import fork_runs
 from pmo_assets.defs.jobs import JOBS, jobs_of_units
@@ -66,4 +67,5 @@ def defs() -> dg.Definitions:
     settings = frozen_settings()
     log_as_set(settings)
     fork_runs()
+    write_events_quickly()
     return build_defs(settings)

@@ -38,8 +38,9 @@ def fork_runs() -> None:
     """
     if not (serves_code() and can_fork()):
         return
-    import dagster._grpc.server
     from multiprocessing.forkserver import ensure_running
+
+    import dagster._grpc.server
 
     server: Any = dagster._grpc.server.DagsterApiServer
     server._mp_ctx = property(_context, _leave)

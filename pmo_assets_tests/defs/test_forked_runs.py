@@ -74,5 +74,6 @@ def test_nothing_is_changed_where_the_system_cannot_fork(code_server: pytest.Mon
 def test_a_run_begins_with_the_code_location_imported(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     script.write_text(RUN)
-    ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240, cwd=tmp_path)
+    command = [sys.executable, str(script)]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240, cwd=tmp_path)
     assert ended.stdout.split() == ["0", "True", "True"], ended.stderr
