@@ -14,8 +14,10 @@ from pmo_assets.pipeline.instructions.steps import (
     score_article_cues,
     separate_article_cues,
 )
+from pmo_assets.pipeline.instructions.video_steps import ask_about_video, separate_video_cues
 from pmo_assets.pipeline.instructions.writer import CUES, QUESTIONS, VERDICTS
 from pmo_assets.records.stages import Stage
+from pmo_assets.records.units import VIDEO
 
 GROUP: Final = "instructions"
 
@@ -63,5 +65,21 @@ STAGES: Final = (
         asks_for="instructions to the language model",
         prompts=(VERDICTS,),
         goes_on=True,
+    ),
+    Stage(
+        "video_cues",
+        GROUP,
+        separate_video_cues,
+        reads=["video_pairs", "video_words"],
+        prepare=load_questions,
+        unit=VIDEO,
+    ),
+    Stage(
+        "video_instructions",
+        GROUP,
+        ask_about_video,
+        reads=["video_pairs", "video_words", "video_cues"],
+        prepare=load_questions,
+        unit=VIDEO,
     ),
 )
