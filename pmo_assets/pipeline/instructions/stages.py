@@ -24,7 +24,7 @@ GROUP: Final = "instructions"
 _WORDS: Final = ("figures", "reviewed_panels", "panel_summaries", "panel_entities")
 _EVIDENCE: Final = (*_WORDS, "panel_modality", "marks", "region_phrases", "regions", "cues")
 
-STAGES: Final = (
+OF_PANELS: Final = (
     Stage(
         "cues",
         GROUP,
@@ -66,6 +66,10 @@ STAGES: Final = (
         prompts=(VERDICTS,),
         goes_on=True,
     ),
+)
+"""Stages of articles."""
+
+OF_LECTURES: Final = (
     Stage(
         "video_cues",
         GROUP,
@@ -83,3 +87,6 @@ STAGES: Final = (
         unit=VIDEO,
     ),
 )
+"""Stages of lecture videos."""
+
+STAGES: Final = (*OF_PANELS, *OF_LECTURES)
