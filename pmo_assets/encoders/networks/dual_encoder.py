@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import PIL.Image
@@ -76,15 +77,22 @@ class DualEncoder:
         preprocess: of pictures (`preprocess_cfg` of open_clip).
         tokenizer: of open_clip.
         name: for people.
+        folder: that it was loaded from, as it is there; None for one that was made.
         image, text: the towers.
     """
 
     def __init__(
-        self, model: Any, config: dict[str, Any], preprocess: dict[str, Any], tokenizer: Any, name: str
+        self,
+        model: Any,
+        config: dict[str, Any],
+        preprocess: dict[str, Any],
+        tokenizer: Any,
+        name: str,
+        folder: Path | None = None,
     ) -> None:
         """Take the towers apart; nothing is trained until `train_blocks` says so."""
         self.model, self.config, self.preprocess = model, config, preprocess
-        self.tokenizer, self.name = tokenizer, name
+        self.tokenizer, self.name, self.folder = tokenizer, name, folder
         self.image, self.text = image_tower(model.visual), text_tower(model.text)
         self.image_split: Split | None = None
         self._transforms: dict[Any, Callable[[PIL.Image.Image], Tensor]] = {}
