@@ -186,7 +186,7 @@ def main() -> None:
     """Measure; prints JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="For the world and features.")
-    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=8, help="0: training is not measured.")
     parser.add_argument("--pictures", type=int, default=96)
     parser.add_argument("--features", type=int, default=1_000_000, help="0: memory is not measured.")
     parser.add_argument("--units", type=int, default=1_000_000, help="Pairs; 0: their memory is not measured.")
@@ -201,8 +201,10 @@ def main() -> None:
         numbers |= memory(given.folder, given.features // 10) | memory(given.folder, given.features)
     if given.units:
         numbers |= memory_of_units(given.folder, given.units // 10) | memory_of_units(given.folder, given.units)
-    numbers |= training(given.folder, given.steps) | embedding(given.folder, 160, given.pictures)
-    numbers |= embedding(given.folder, 224, given.pictures)
+    if given.steps:
+        numbers |= training(given.folder, given.steps)
+    for size in (160, 224):
+        numbers |= embedding(given.folder, size, given.pictures)
     print(json.dumps({name: round(value, 2) for name, value in numbers.items()}, indent=1))
 
 

@@ -79,6 +79,7 @@ class DualEncoder:
         name: for people.
         folder: that it was loaded from, as it is there; None for one that was made.
         image, text: the towers.
+        kept_form: what `folded.embedding_form` made, behind the state of the weights that it is of.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class DualEncoder:
         self.image_split: Split | None = None
         self._transforms: dict[Any, Callable[[PIL.Image.Image], Tensor]] = {}
         self.cut_texts: set[str] = set()
+        self.kept_form: tuple[Any, Callable[[Tensor], Tensor], int | None] | None = None
 
     @property
     def dimensions(self) -> int:

@@ -27,16 +27,23 @@ def embedding_form(encoder: DualEncoder) -> tuple[Callable[[Tensor], Tensor], in
     """Return what embeds pixels (n, 3, h, w) as the encoder's picture tower does, and how many fit it best at once.
 
     Args:
-        encoder: is not changed; weights that change later are not seen.
+        encoder: keeps the form, which is made again when the tower's weights have changed.
 
     Returns:
         A function to embeddings (n, d), not normalised, that differ by rounding only (1e-5 of unit rows; in ONNX
         Runtime, which embeds on a CPU for encoders of a folder, `onnx_form.TOLERANCE`); and the number of pictures;
         None for any.
     """
-    visual = encoder.model.visual
     if encoder.image.split is None:
         return encoder.model.encode_image, None
+    state = encoder.folder, *((item.data_ptr(), item._version) for item in encoder.model.visual.state_dict().values())
+    if encoder.kept_form is None or encoder.kept_form[0] != state:
+        encoder.kept_form = state, *_form_of_chain(encoder)
+    return encoder.kept_form[1:]
+
+
+def _form_of_chain(encoder: DualEncoder) -> tuple[Callable[[Tensor], Tensor], int | None]:
+    visual = encoder.model.visual
     folded = copy.deepcopy(visual)
     fold_normalisation(folded)
     if next(folded.parameters()).device.type != "cpu":

@@ -77,6 +77,7 @@ def test_onnx_runtime_embeds_as_pytorch_does_and_its_file_is_kept_by_the_weights
     written = file.stat().st_mtime_ns
     embedding_form(load_encoder(run))
     assert file.stat().st_mtime_ns == written  # found, not made again
+    assert embedding_form(encoder)[0] is form  # kept: the search embeds one picture at a time
     with torch.no_grad():
         next(encoder.model.visual.head.parameters()).mul_(-2)  # other weights
     changed, now = next(picture_rows(encoder, pictures[:3])), seen_by(encoder, 3)[1]
