@@ -1,14 +1,15 @@
 """Score the instructions that are made of drawn lectures, of which is known what is shown and what is said of it.
 
     python benchmarks/score_video_instructions.py [--bank development|held_out] [--lectures 12] [--first 0] [--speech]
-        [--list] [--sure]
+        [--least 0.5] [--list] [--sure]
 
 Needs the extra `video` and eSpeak NG. Lectures of eight slides with one picture each; one or two sentences are said of
 it, and beside every second one a sentence that speaks of something else (`pmo_assets_tests/samples/lecture_sentences`).
 Their words come from captions with exact times, or with `--speech` from the recogniser. What `video_instructions` keeps
 is balanced as in a release and held against the truth: a yes/no question, the thing, place, eye or technique that is
 asked for, of a conversation each of its turns. Then the balance, and how often an answerer is right that sees the
-questions' words alone (trained on other lectures). `--list` prints what is wrong, `--sure` all.
+questions' words alone (trained on other lectures). `--least` is the probability that each word of a sentence must have,
+in place of `sentences.TRUSTED`. `--list` prints what is wrong, `--sure` all.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from pmo_assets.pipeline.context.entities import entities_of
 from pmo_assets.pipeline.dataset.instruction_rows import YesNoBalance
 from pmo_assets.pipeline.instructions.phrasings import MODALITY_WORDS
 from pmo_assets.pipeline.instructions.video_steps import episode_instructions
+from pmo_assets.pipeline.videos import sentences
 from pmo_assets.pipeline.videos.speech import WhisperTranscriber
 from pmo_assets.pipeline.videos.video import VideoOptions, load_for_speech, load_for_videos, read_video
 from pmo_assets.samples.spec import PictureKind
@@ -172,10 +174,12 @@ def main() -> None:
     parser.add_argument("--lectures", type=int, default=12)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--speech", action="store_true")
+    parser.add_argument("--least", type=float, default=sentences.TRUSTED)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--sure", action="store_true")
     arguments = parser.parse_args()
     cv2.setNumThreads(1)
+    setattr(sentences, "TRUSTED", arguments.least)  # noqa: B010 - a constant to everybody else
     load_for_videos(options := VideoOptions(transcriber=WhisperTranscriber(threads=2)))
     if arguments.speech:
         load_for_speech(options)
