@@ -21,7 +21,23 @@ from pmo_assets.records.identifiers import HORIZONTAL_PLACES, MIDDLE_PLACES, VER
 
 _VERTICAL: Final = {**VERTICAL_PLACES, "above": 0.0, "below": 1.0}
 _FILLERS: Final = frozenset(
-    {"panel", "panels", "row", "rows", "column", "columns", "image", "images", "side", "the", "hand", "most", "part"}
+    {
+        "panel",
+        "panels",
+        "row",
+        "rows",
+        "column",
+        "columns",
+        "image",
+        "images",
+        "side",
+        "the",
+        "hand",
+        "most",
+        "part",
+        "far",
+        "extreme",
+    }
 )
 _ACROSS: Final = frozenset({"column", "columns"})
 _DOWN: Final = frozenset({"row", "rows"})

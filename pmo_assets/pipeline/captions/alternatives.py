@@ -16,7 +16,8 @@ from pmo_assets.pipeline.captions.election import (
     elected_series,
     numbered_series,
 )
-from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention, mentions
+from pmo_assets.pipeline.captions.identifier_mentions import mentions
+from pmo_assets.pipeline.captions.mention import Form, Mention
 from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.split import split_by_series
 from pmo_assets.pipeline.captions.tokens import Tokens, tokenized

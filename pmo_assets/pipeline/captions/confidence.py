@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pmo_assets.pipeline.captions.election import IdentifierSeries
-from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
+from pmo_assets.pipeline.captions.mention import Form, Mention
 from pmo_assets.pipeline.captions.pieces import Doubt
 from pmo_assets.pipeline.captions.places import PLACES
 from pmo_assets.pipeline.captions.series import Series, identifier_at

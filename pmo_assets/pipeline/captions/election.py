@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
-from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
+from pmo_assets.pipeline.captions.mention import Form, Mention
 from pmo_assets.pipeline.captions.places import are_opposed, axis_of, same_place
 from pmo_assets.pipeline.captions.series import Rank, Series, expanded, identifier_at
 
@@ -43,6 +44,11 @@ class IdentifierSeries:
     missing: tuple[str, ...]
     rivals: int
 
+
+_LEAST_KEY: Final = 3
+"""Entries of the shortest list that is told from panels by the order of its letters."""
+_LONGEST_GAP: Final = 2
+"""From one letter of a list of panels to the next, where the authors left one out."""
 
 _Read = tuple[Mention, dict[str, Rank]]
 """A mention and the ranks of its identifiers in the series that is tried."""
@@ -127,8 +133,19 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
     if series is Series.ROMAN and not any(mention.opens and (0, -1) in ranks.values() for mention, ranks in read):
         return None  # "because of (i) ungradable photographs or (ii) missing data"
     read = _without_parts(read, run[0])
-    identifiers, missing = _run(series, read) or run
-    read = _without_glossary(read, identifiers)
+    read = _without_glossary(read, (_run(series, read) or run)[0])
+    run = _run(series, read)
+    if run is None:
+        return None
+    identifiers, missing = run
+    kept = _named(read, identifiers)
+    if not kept:
+        return None
+    return IdentifierSeries(series, tuple(identifiers), tuple(kept), _restarts(kept, identifiers), tuple(missing), 0)
+
+
+def _named(read: Sequence[_Read], identifiers: Sequence[str]) -> list[PanelMention]:
+    """The mentions that name identifiers of a series, and only these."""
     allowed = set(identifiers)
     kept: list[PanelMention] = []
     for mention, ranks in read:
@@ -142,9 +159,7 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
         elif len(named) < len(ranks):
             continue
         kept.append(PanelMention(mention, tuple(identifier for identifier in identifiers if identifier in named)))
-    if not kept:
-        return None
-    return IdentifierSeries(series, tuple(identifiers), tuple(kept), _restarts(kept, identifiers), tuple(missing), 0)
+    return kept
 
 
 def _longer_bare_run(
@@ -173,11 +188,12 @@ def _without_parts(read: list[_Read], identifiers: Sequence[str]) -> list[_Read]
     others = any(mention.initial and set(identifiers).isdisjoint(ranks) for mention, ranks in read)
     delimited = bool(heads) and bracketed.isdisjoint(heads)
     enclosed = len(heads) > 1 and heads <= bracketed
+    several = sum(mention.begins for mention, _ in read) > 1  # no list under one head "(A–J)" for all
     started = False
     suspects: list[_Read] = []
     for mention, ranks in read:
         started = started or mention.begins
-        listed = started and not mention.opens and len(heads) > 1 and len(ranks) > 1 and not heads.isdisjoint(ranks)
+        listed = started and several and not mention.opens and len(ranks) > 1 and not heads.isdisjoint(ranks)
         explains = enclosed and mention.form is Form.DELIMITED and not mention.begins
         abbreviates = mention.initial and (others or delimited)
         if explains or abbreviates or (listed and not heads.issuperset(ranks)):
@@ -200,9 +216,52 @@ def _without_glossary(read: list[_Read], identifiers: Sequence[str]) -> list[_Re
             bracketed.update(ranks)
         elif mention.form is Form.DELIMITED:
             delimited.update(ranks)
-    if not delimited or identifiers[0] in delimited or not bracketed.issuperset(identifiers):
+    if not delimited:
+        return read
+    if not bracketed:
+        return _without_keys(read)
+    if not _explains(read, bracketed) and (identifiers[0] in delimited or not bracketed.issuperset(identifiers)):
         return read
     return [pair for pair in read if pair[0].form is not Form.DELIMITED]
+
+
+def _explains(read: Sequence[_Read], bracketed: set[str]) -> bool:
+    """Say whether what has a delimiter explains letters behind panels A, B … in brackets: "D, disc; F, fovea".
+
+    It would go on with the next letter, or begin with A and be in order, if it named panels.
+    """
+    last_bracket = max(at for at, pair in enumerate(read) if pair[0].form in {Form.BRACKETS, Form.HALF})
+    places = sorted({rank[0] for _, ranks in read for part, rank in ranks.items() if part in bracketed})
+    keys = [pair for pair in read if pair[0].form is Form.DELIMITED]
+    if len(places) < 2 or places != list(range(len(places))) or len(keys) < 2:
+        return False
+    if read.index(keys[0]) < last_bracket or any(len(ranks) > 1 for _, ranks in keys):
+        return False
+    ranks = [min(ranks.values())[0] for _, ranks in keys]
+    in_order = ranks == list(range(ranks[0], ranks[0] + len(ranks)))
+    return not in_order or ranks[0] not in {0, len(places)}
+
+
+def _without_keys(read: list[_Read]) -> list[_Read]:
+    """The mentions without lists that explain letters: "C, cornea; A, anterior chamber; B, ciliary body; L, lens".
+
+    Their letters are no series: one goes back, or leaves out more than one.
+    """
+    lists: list[list[_Read]] = []
+    for pair in read:
+        goes_on = lists and pair[0].form is lists[-1][-1][0].form is Form.DELIMITED and not pair[0].begins
+        if goes_on:
+            lists[-1].append(pair)
+        else:
+            lists.append([pair])
+    return [pair for group in lists if not _is_key(group) for pair in group]
+
+
+def _is_key(group: Sequence[_Read]) -> bool:
+    if len(group) < _LEAST_KEY or any(len(ranks) > 1 for _, ranks in group):
+        return False
+    ranks = [min(ranks.values())[0] for _, ranks in group]
+    return any(right < left or right - left > _LONGEST_GAP for left, right in pairwise(ranks))
 
 
 def _bare_chain(read: Sequence[_Read]) -> list[_Read]:
@@ -228,7 +287,9 @@ def _bare_chain(read: Sequence[_Read]) -> list[_Read]:
                 chain = [pair]
                 expected = high + 1
                 last = max(pair[1].values())
-        elif chain and pair[0].opens and (low == expected or min(pair[1].values()) == (last[0], last[1] + 1)):
+        elif (
+            chain and _goes_on(chain[0], pair) and (low == expected or min(pair[1].values()) == (last[0], last[1] + 1))
+        ):
             chain.append(pair)
             expected = high + 1
             last = max(pair[1].values())
@@ -241,6 +302,13 @@ def _bare_chain(read: Sequence[_Read]) -> list[_Read]:
             chain.append(pair)
             expected += 1
     return chain
+
+
+def _goes_on(first: _Read, pair: _Read) -> bool:
+    """Say whether a mention can go on a chain: it opens a clause, or small letters begin without marks."""
+    mention = pair[0]
+    small = all(identifier.islower() for identifier in (*first[1], *pair[1]))
+    return mention.opens or (small and first[0].begins and first[0].form is mention.form is Form.BARE)
 
 
 def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] | None:

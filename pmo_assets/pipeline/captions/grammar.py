@@ -18,7 +18,7 @@ from typing import Final
 from pmo_assets.pipeline.captions.bracket_lists import add_bracket_lists, bracket_lists
 from pmo_assets.pipeline.captions.closing import LastSection, shared_from
 from pmo_assets.pipeline.captions.election import IdentifierSeries, PanelMention
-from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
+from pmo_assets.pipeline.captions.mention import Form, Mention
 from pmo_assets.pipeline.captions.phrases import (
     BINDING,
     CONJUNCTIONS,

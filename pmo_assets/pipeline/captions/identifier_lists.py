@@ -13,7 +13,7 @@ from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, Tokens
 Item = tuple[str, str]
 """An identifier or a range (first, last) as printed; last is "" for a single identifier."""
 
-JOINERS: Final = frozenset({",", "and", "&", "/", ";", "or", "to", "through", "plus"})
+JOINERS: Final = frozenset({",", "and", "&", "/", ";", "or", "to", "through", "plus", "+"})
 THROUGH: Final = frozenset({"to", "through"})
 
 LONGEST_LIST: Final = 80
@@ -33,6 +33,8 @@ _SHAPE: Final = re.compile(
 )
 
 
+_RELATIONS: Final = frozenset("=<>≤≥")
+_QUANTITIES: Final = frozenset("npNPr")  # numbers of cases and probabilities
 _PRIMES: Final = frozenset("'′’″")
 
 
@@ -57,6 +59,10 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
         first, position = item
         if items and items[0][0].isdigit() != first.isdigit():
             break  # "(A, 30 mmHg)"
+        if items and position < limit and texts[position] in _RELATIONS and texts[position - 1] in _QUANTITIES:
+            break  # "(A, n = 12)", "(b, p < 0.05)"
+        if items and _is_abbreviated(tokens, position, limit):
+            break  # "(d, n.s.)", "(a, i.e. early)"
         first, position = _with_part(tokens, first, position, limit)
         primed = position
         position = _after_primes(tokens, position, limit)
@@ -80,6 +86,14 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
             break
         position = joined
     return items, end
+
+
+def _is_abbreviated(tokens: Tokens, index: int, limit: int) -> bool:
+    """Say whether a full stop within an abbreviation stands at `index`: "n.s."."""
+    texts = tokens.texts
+    if index + 1 >= limit or texts[index] != "." or not texts[index + 1].isalpha():
+        return False
+    return not tokens.gap(index) and not tokens.gap(index + 1)
 
 
 def _with_part(tokens: Tokens, first: str, index: int, limit: int) -> tuple[str, int]:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import (
@@ -21,7 +19,6 @@ from pmo_assets.pipeline.captions.identifier_lists import (
     LONGEST_LIST,
     THROUGH,
     Item,
-    after_joiners,
     follows,
     is_ascending,
     is_identifier,
@@ -29,10 +26,17 @@ from pmo_assets.pipeline.captions.identifier_lists import (
     parsed_list,
     same_shape,
 )
-from pmo_assets.pipeline.captions.phrases import BINDING, CONJUNCTIONS
+from pmo_assets.pipeline.captions.mention import Form, Mention, made_mention, opens_clause
+from pmo_assets.pipeline.captions.noun_mentions import (
+    FIRST_LETTERS,
+    NAMING_WORDS,
+    NUMBERED,
+    PANEL_NOUNS,
+    SHOWING_VERBS,
+    noun_mention,
+)
+from pmo_assets.pipeline.captions.phrases import ARTICLES, BINDING, CONJUNCTIONS, PREPOSITIONS
 from pmo_assets.pipeline.captions.places import (
-    ORDINALS,
-    PLACE_NOUNS,
     PLACES,
     parsed_places,
     place_in_brackets,
@@ -41,68 +45,7 @@ from pmo_assets.pipeline.captions.places import (
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
 
-
-class Form(Enum):
-    """Printed form of a mention."""
-
-    BRACKETS = "(A)"
-    HALF = "A)"
-    DELIMITED = "A. or A: or A,"
-    BARE = "A Text"
-    PARTIAL = "(A, 200x)"
-    NOUN = "panel A"
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """One place where the caption names panels.
-
-    Attributes:
-        items: the identifiers and ranges (first, last) as printed; last is "" for a single identifier.
-        form: how it is printed.
-        first: index of the first token, brackets included.
-        last: index of the last token, brackets included.
-        start: offset of the mention's first character, brackets included.
-        end: offset after its last character.
-        cuts: offset ranges to leave out of a subcaption; within [start, end).
-        opens: stands at the start of a sentence or clause.
-        begins: stands at the start of a sentence.
-        positional: the items are words of place ("left").
-        initial: a letter in brackets that the word before it begins with: "cornea (C)".
-    """
-
-    items: tuple[Item, ...]
-    form: Form
-    first: int
-    last: int
-    start: int
-    end: int
-    cuts: tuple[tuple[int, int], ...]
-    opens: bool
-    positional: bool = False
-    begins: bool = False
-    initial: bool = False
-
-
-PANEL_NOUNS: Final = words(
-    "panel panels image images subfigure subfigures subpanel subpanels plate plates picture pictures figure figures "
-    "fig figs photo photos photograph photographs slide slides"
-)
-_FIGURE_NOUNS: Final = frozenset({"figure", "fig"})
-_NUMBERED: Final = re.compile(r"([0-9]{1,2})([A-Za-z])")
 _MAGNIFICATION: Final = re.compile(r"(?i:[x×]\d[\d,.]*|\d[\d,.]*[x×])")
-_NAMED_NOUNS: Final = words("panel panels subfigure subfigures subpanel subpanels plate plates")
-_REFERRING: Final = frozenset({"in", "from", "see", "of"})
-_STEP_NOUNS: Final = frozenset({"step", "stage", "panel", "image", "row", "column"})
-_GRID_NOUNS: Final = frozenset({"row", "rows", "column", "columns"})
-
-
-# As printed at the start of and inside a sentence.
-_NAMING_WORDS: Final = frozenset(
-    form
-    for word in PANEL_NOUNS | PLACES | ORDINALS | _STEP_NOUNS | _GRID_NOUNS
-    for form in (word, word.capitalize(), word.upper())
-)
 
 
 _RESPECTIVELY: Final = (["respectively"], [",", "respectively"])
@@ -113,17 +56,13 @@ _CLASS_NOUNS: Final = words("stage stages type types grade grades class classes 
 _KEYS: Final = words("materials key legend abbreviations labels symbols components")
 
 
-_SIDE_NOUNS: Final = words("side half part")  # of what the picture shows as often as of the figure
-_CLAUSE_LINKS: Final = words("and while whereas but")
-_SHOWING_VERBS: Final = words(
-    "shows show is are displays display depicts depict demonstrates demonstrate illustrates illustrate presents "
-    "present represents represent reveals reveal contains contain"
-)
 _LIST_LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
-_CLAUSE_BREAKS: Final = frozenset({".", ";", ":", "!", "?", ","})
+_OPERATORS: Final = frozenset("/×*=")
 
-_INITIALS: Final = 2
-"""Words before a letter in brackets that it may abbreviate."""
+
+_LONGEST_ITEM: Final = 30
+"""Tokens from the first letter of a list within a sentence up to which the second one is looked for."""
+
 
 _LONGEST_TAIL: Final = 12
 """Tokens from the end of a bracket within which its list begins: "(anti-CD34, E-H)", "(HE stain, A, B, C and D)"."""
@@ -146,14 +85,15 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
         if text in OPENING:
             mention = _bracket_mention(tokens, index, sentence_starts)
         else:
-            if text in _NAMING_WORDS:
-                mention = _noun_mention(tokens, index, sentence_starts, found[-1] if found else None)
-            if mention is None and index in sentence_starts and _NUMBERED.fullmatch(text):
+            if text in NAMING_WORDS:
+                mention = noun_mention(tokens, index, sentence_starts, found[-1] if found else None)
+            if mention is None and index in sentence_starts and NUMBERED.fullmatch(text):
                 mention = _numbered_head(tokens, index, sentence_starts)
             if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
-                mention = _open_mention(tokens, index, sentence_starts, lenient=lenient)
+                mention = _rare_mention(tokens, index, sentence_starts)
+                mention = mention or _open_mention(tokens, index, sentence_starts, lenient=lenient)
                 if mention is None and not found and _heads_after_title(tokens, index):
-                    mention = _made(tokens, [(text, "")], Form.DELIMITED, (index, index + 1), sentence_starts)
+                    mention = made_mention(tokens, [(text, "")], Form.DELIMITED, (index, index + 1), sentence_starts)
                 if mention is None and found:
                     mention = _continued_mention(tokens, index, sentence_starts, found[-1])
         if mention is None:
@@ -161,38 +101,20 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
         else:
             found.append(mention)
             index = mention.last + 1
-    return found
+    return _without_sums(tokens, found)
 
 
-def _opens(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool:
-    return index in sentence_starts or index == 0 or tokens.texts[index - 1] in _CLAUSE_BREAKS
-
-
-def _made(
-    tokens: Tokens,
-    items: list[Item],
-    form: Form,
-    span: tuple[int, int],
-    sentence_starts: set[int],
-    cuts: Sequence[tuple[int, int]] | None = None,
-    positional: bool = False,
-) -> Mention:
-    first, last = span
-    start, end = tokens.starts[first], tokens.ends[last]
-    kept = ((start, end),) if cuts is None else tuple(cuts)
-    opens = _opens(tokens, first, sentence_starts)
-    begins = first == 0 or first in sentence_starts
-    initial = form is Form.BRACKETS and not opens and _is_initial(tokens, items, first)
-    return Mention(tuple(items), form, first, last, start, end, kept, opens, positional, begins, initial)
-
-
-def _is_initial(tokens: Tokens, items: Sequence[Item], first: int) -> bool:
-    """Say whether a word before token `first` begins with the only letter of a list: "cornea (C)", "iris root (I)"."""
-    (letter, last), *more = items
-    if more or last or len(letter) > 1:
-        return False
-    before = tokens.texts[max(0, first - _INITIALS) : first]
-    return any(len(text) > 1 and text[0].lower() == letter.lower() for text in before)
+def _without_sums(tokens: Tokens, found: list[Mention]) -> list[Mention]:
+    """The mentions without sums of lengths, "(A + B)": sums that name panels have others beside them, "(C + D)"."""
+    kept: list[Mention] = []
+    for mention in found:
+        if "+" in tokens.texts[mention.first : mention.last + 1]:
+            first, last = mention.items[0][0][0], mention.items[-1][0][0]
+            letters = [item[0][0] for other in found if not other.positional for item in other.items]
+            if not any(is_ascending(last, letter) or is_ascending(letter, first) for letter in letters):
+                continue
+        kept.append(mention)
+    return kept
 
 
 def _cited(tokens: Tokens, index: int) -> bool:
@@ -229,7 +151,12 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
             inner += 1
     items, end = parsed_list(tokens, inner, closing)
     if items and end < closing and [text.lower() for text in texts[end:closing]] in _RESPECTIVELY:
-        return _made(tokens, items, Form.BRACKETS, (index, closing), sentence_starts)
+        return made_mention(tokens, items, Form.BRACKETS, (index, closing), sentence_starts)
+    marked = closing == inner + 2 and (texts[inner + 1] == "." or texts[inner + 1] in DASHES)
+    if marked and texts[inner].isalpha() and is_identifier(texts[inner]):
+        items, end = [(texts[inner], "")], closing  # "(a-)", "(A.)"
+    if items and "+" in texts[inner:end] and _in_formula(tokens, index, closing):
+        return None
     if items and end == closing:
         classed = index > 0 and texts[index - 1].lower() in _CLASS_NOUNS
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
@@ -239,8 +166,17 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
     if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
         return _placed_bracket(tokens, index, closing, place_items, place_end, sentence_starts)
     if beside := place_in_brackets(tokens, index, closing):
-        return _made(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
+        return made_mention(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
     return _partial_mention(tokens, index, closing, items, end, sentence_starts)
+
+
+def _in_formula(tokens: Tokens, index: int, closing: int) -> bool:
+    """Say whether a bracket with a sum stands in a formula: "C(A+B)", "(A+B / C)", "[a + b + c]/3"."""
+    texts = tokens.texts
+    after = texts[closing + 1] if closing + 1 < len(texts) else ""
+    before = texts[index - 1] if index else ""
+    attached = bool(before) and before[0].isalnum() and not tokens.gap(index)
+    return attached or before in _OPERATORS or after in _OPERATORS or "/" in texts[index:closing]
 
 
 def _placed_bracket(
@@ -251,13 +187,18 @@ def _placed_bracket(
     if end == closing:
         if within_picture(tokens, index):
             return None
-        return _made(tokens, items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
+        return made_mention(tokens, items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
     if texts[end] == ":":
         if texts[end + 1][0].isdigit():
             return None  # "(right: 2, left: 3)": measures of two sides
-        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
+        return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
+    if texts[end] == "," and any(
+        texts[at] == ";" and texts[at + 1].lower() in PLACES for at in range(end + 1, min(closing, end + LONGEST_LIST))
+    ):
+        # "(left panel, mean; right panel, single eyes)"
+        return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
     cut = (tokens.starts[index + 1], tokens.ends[end])
-    return _made(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut], True)
+    return made_mention(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut], True)
 
 
 def _extended(tokens: Tokens, items: list[Item], index: int, closing: int, sentence_starts: set[int]) -> Mention:
@@ -286,7 +227,7 @@ def _extended(tokens: Tokens, items: list[Item], index: int, closing: int, sente
         else:
             items.extend(more)
         last = end
-    return _made(tokens, items, Form.BRACKETS, (index, last), sentence_starts)
+    return made_mention(tokens, items, Form.BRACKETS, (index, last), sentence_starts)
 
 
 def _is_magnification(texts: Sequence[str]) -> bool:
@@ -303,11 +244,11 @@ def _partial_mention(
     if items and _is_magnification(texts[end:closing]) and items[0][0][0].isalpha():
         # "(H × 100)", "(B 400x)"
         cut = (tokens.starts[index + 1], tokens.ends[end - 1])
-        return _made(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut])
+        return made_mention(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut])
     if items and end < closing and texts[end] in {",", ";", ":", "="} and not items[0][0].isdigit():
         if texts[end] == ":":
             # "(A and C: 100x; B and D: 400x)": the bracket holds a list of its own
-            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+            return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
         if any(
             texts[at] in {";", ","}
             and (texts[at] == ";" or texts[end] == "=")
@@ -316,11 +257,11 @@ def _partial_mention(
             for at in range(end + 1, min(closing, end + LONGEST_LIST) - 2)
         ):
             # "(A, right eye; B, left eye)"
-            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+            return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
         if texts[end] == "=":
             return None
         cut = (tokens.starts[index + 1], tokens.ends[end])
-        return _made(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut])
+        return made_mention(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut])
     # the list at the end: find the last separator that only a list follows
     for start in range(closing - 1, max(index, closing - _LONGEST_TAIL), -1):
         if texts[start] in {",", ";"}:
@@ -334,79 +275,8 @@ def _partial_mention(
             if is_identifier(texts[start - 1]) and not noun:
                 continue  # inside the list
             cut = (tokens.starts[start], tokens.ends[closing - 1])
-            return _made(tokens, tail, Form.PARTIAL, (index, closing), sentence_starts, [cut])
+            return made_mention(tokens, tail, Form.PARTIAL, (index, closing), sentence_starts, [cut])
     return None
-
-
-def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention | None) -> Mention | None:
-    """ "panel B shows", "Left:", "The left panel shows", "Step 1: ..." outside brackets."""
-    texts, count = tokens.texts, len(tokens.texts)
-    lowered = texts[index].lower()
-    opens = _opens(tokens, index, sentence_starts)
-    if (
-        lowered in _STEP_NOUNS
-        and opens
-        and index + 2 < count
-        and texts[index + 1].isdigit()
-        and texts[index + 2] == ":"
-    ):
-        name = f"{texts[index]} {texts[index + 1]}"
-        return _made(tokens, [(name, "")], Form.DELIMITED, (index, index + 2), sentence_starts)
-    if lowered in _GRID_NOUNS and opens and index + 1 < count and texts[index + 1] not in OPENING:
-        items, end = parsed_list(tokens, index + 1, min(count, index + 1 + LONGEST_LIST))
-        if items and end < count and texts[end] == ":" and all(first[0].isalpha() for first, _ in items):
-            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)  # "Row a: OCT, row b: FA"
-    if lowered in PANEL_NOUNS:
-        inner = index + 1
-        if numbered := _numbered_mention(tokens, index, sentence_starts):
-            return numbered
-        referred = index > 0 and texts[index - 1].lower() in _REFERRING
-        if inner < count and texts[inner] == "(" and lowered not in _NAMED_NOUNS and not referred:
-            return None  # "photograph (A) and OCT (B)": described, not named as in "shown in images (A) and (B)"
-        items, end = parsed_list(tokens, inner, min(count, inner + LONGEST_LIST))
-        if not items or any(first.isdigit() for first, _ in items):
-            return None
-        if items == [("a", "")] and texts[index].islower() and texts[inner] == "a":
-            return None  # "image a ...": the article
-        dashed = end + 1 < count and texts[end] in DASHES and tokens.gap(end) and tokens.gap(end + 1)
-        if opens and end < count and (texts[end] in {":", ")"} or dashed):
-            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-        if opens and texts[inner] in OPENING and end < count and texts[end][0].isupper():
-            return _made(tokens, items, Form.BRACKETS, (index, end - 1), sentence_starts)  # "Panel (A) Text"
-        if opens and end < count and texts[end] == "." and end + 1 < count and texts[end + 1][0].isupper():
-            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-        return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [])
-    return _place_mention(tokens, index, sentence_starts, before)
-
-
-def _numbered_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
-    """ "Figure 1A shows ...", "In Fig. 1B, ...": a number before the letter, in the subject of a sentence."""
-    texts = tokens.texts
-    start = index - 1 if index and texts[index - 1].lower() == "in" else index
-    at = index + 2 if texts[index + 1 : index + 2] == ["."] else index + 1
-    if texts[index].lower() not in _FIGURE_NOUNS or at + 1 >= len(texts):
-        return None
-    if start not in sentence_starts:
-        if not _is_title_end(texts, index, texts[at + 1]):
-            return None
-        sentence_starts = sentence_starts | {index}
-    if texts[at].isdigit() and texts[at + 1][0].isalpha():
-        # "Figure 2 D–F are samples"
-        items, end = parsed_list(tokens, at + 1, len(texts))
-        letters = items != [("a", "")] and all(first.isalpha() for first, _ in items)
-        return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, []) if items and letters else None
-    found = _NUMBERED.fullmatch(texts[at])
-    if found is None:
-        return None
-    items = [(found[2], "")]
-    while at + 1 < len(texts):  # "Figures 2A, 2B and 2C are"
-        joined = after_joiners(tokens, at + 1, len(texts), JOINERS - THROUGH)
-        more = _NUMBERED.fullmatch(texts[joined]) if at + 1 < joined < len(texts) else None
-        if more is None or more[1] != found[1] or not is_ascending(items[-1][0], more[2]):
-            break
-        items.append((more[2], ""))
-        at = joined
-    return _made(tokens, items, Form.NOUN, (index, at), sentence_starts, [])
 
 
 def _numbered_head(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
@@ -414,53 +284,14 @@ def _numbered_head(tokens: Tokens, index: int, sentence_starts: set[int]) -> Men
     texts = tokens.texts
     if index + 2 >= len(texts) or texts[index + 1] not in {":", ")", "."} or tokens.gap(index + 1):
         return None
-    return _made(tokens, [(texts[index][-1], "")], Form.DELIMITED, (index, index + 1), sentence_starts)
-
-
-def _is_title_end(texts: Sequence[str], index: int, follower: str) -> bool:
-    """Say whether a title without full stop ends before the "Figure" at `index`: "… of the scans Figure 1A shows"."""
-    before = texts[index - 1] if index else ""
-    opening = before.isalpha() and before.lower() not in BINDING | _REFERRING and texts[index][0].isupper()
-    return opening and follower.lower() in _SHOWING_VERBS
-
-
-def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention | None) -> Mention | None:
-    """ "Left:", "The left panel shows", "On the left," outside brackets."""
-    texts, count = tokens.texts, len(tokens.texts)
-    opens = _opens(tokens, index, sentence_starts)
-    items, end, noun = parsed_places(tokens, index, count)
-    if not items or (end + 1 < count and texts[end].lower() == "of" and not _is_figure(tokens, end + 1)):
-        return None  # "lower part of the gland"
-    if opens and end < count and texts[end] in {":", ")"}:
-        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
-    first = _side_phrase(tokens, index)
-    if first < index and end < count and texts[end] == ":" and _opens(tokens, first, sentence_starts):
-        return _made(tokens, items, Form.DELIMITED, (first, end), sentence_starts, positional=True)  # "On top: …"
-    corner = texts[index - 1] == ":" if index and " " in items[0][0] else False
-    listed = texts[index][0].isupper() or (index > 0 and texts[index - 1] == ";") or corner
-    delimited = end + 1 < count and texts[end] in {",", "."} | DASHES and (noun or tokens.gap(end + 1))
-    if opens and listed and delimited and len(items) == 1:
-        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
-    subject = end < count and texts[end].lower() in _SHOWING_VERBS and texts[end - 1].lower() not in _SIDE_NOUNS
-    elliptic = noun and before is not None and before.positional and before.form is Form.NOUN
-    elliptic = elliptic and texts[end - 1].lower() not in _SIDE_NOUNS
-    subject = (subject or elliptic) and _opens_clause(tokens, index, sentence_starts)  # "..., the right image an OCT"
-    if _at_side(tokens, index, end, sentence_starts):
-        return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [], True)
-    if noun and (opens or subject or (index - 1 in sentence_starts and texts[index - 1].lower() == "the")):
-        return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [], True)
-    return None
-
-
-def _is_figure(tokens: Tokens, index: int) -> bool:
-    """Say whether words from `index` on name the figure or something in it: "of the figure", "of each panel"."""
-    return any(text.lower() in PANEL_NOUNS | PLACE_NOUNS for text in tokens.texts[index : index + 3])
+    return made_mention(tokens, [(texts[index][-1], "")], Form.DELIMITED, (index, index + 1), sentence_starts)
 
 
 def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
     """Say whether panels are listed behind a colon: "The steps: A, raw image; B, threshold", not "Groups: A, B"."""
     texts = tokens.texts
-    if texts[index - 1] != ":" or texts[end] != "," or end + 1 >= len(texts):
+    dashed = texts[end] in DASHES and tokens.gap(end)
+    if texts[index - 1] != ":" or not (texts[end] == "," or dashed) or end + 1 >= len(texts):
         return False
     follower = texts[end + 1]
     return follower[0].isalnum() and not is_identifier(follower) and texts[index - 2].lower() not in _CLASS_NOUNS
@@ -482,8 +313,16 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
     texts, count = tokens.texts, len(tokens.texts)
     if before.positional or before.form not in {Form.DELIMITED, Form.BARE}:
         return None
-    if index == 0 or texts[index - 1].lower() not in _LIST_LINKS:
-        return None
+    small = before.form is Form.BARE and texts[index].islower() and index + 1 < count and texts[index + 1][0].isupper()
+    if small and follows(before.items[-1], (texts[index], "")) and tokens.gap(index + 1):
+        return made_mention(
+            tokens, [(texts[index], "")], Form.BARE, (index, index), sentence_starts
+        )  # "d OCT e Angiogram"
+    parted = before.form is Form.DELIMITED and texts[index - 1] == ":"  # "C. Stage: text, D. Source: E. Camera"
+    broken = before.form is Form.DELIMITED and texts[before.last] == ":" and texts[index - 1].lower() not in BINDING
+    broken = broken and index + 2 < count and texts[index + 1] == ":" and texts[index + 2][0].isupper()
+    if index == 0 or (texts[index - 1].lower() not in _LIST_LINKS and not parted and not broken):
+        return None  # broken: "A: Right eye B: Left eye", in lines of their own once
     if is_identifier(texts[index - 2]) and not texts[index - 2].isdigit():
         return None  # within a list; "factor 1, C. Loadings of factor 2" is none
     items, end = parsed_list(tokens, index, count)
@@ -491,38 +330,44 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
         return None
     if before.form is Form.BARE:
         bare = tokens.gap(end) and texts[end][0].isalnum()
-        return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts) if bare else None
+        if bare and texts[before.last + 1].lower() in SHOWING_VERBS and texts[end] in ARTICLES:
+            sentence_starts = sentence_starts | {index}  # "A shows the wild type and B a mutant"
+        return made_mention(tokens, items, Form.BARE, (index, end - 1), sentence_starts) if bare else None
     follower = texts[end + 1]
     if texts[end] != texts[before.last] or not tokens.gap(end + 1) or not follower[0].isalnum():
         return None
     if is_identifier(follower) or follower.lower() in CONJUNCTIONS:
         return None  # "hepatitis A, B, and C"
-    return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+    return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
 
 
-def _side_phrase(tokens: Tokens, index: int) -> int:
-    """Index of the first token of "on the left" or "at top", whose place stands at `index`; `index` without one."""
-    texts = tokens.texts
-    first = index - 1 if index and texts[index - 1].lower() == "the" else index
-    return first - 1 if first and texts[first - 1].lower() in {"on", "at"} else index
+def _rare_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+    """ "of A, Text; B, Text" within a sentence, and "a.) Text"."""
+    texts, follower = tokens.texts, index + 1
+    items: list[Item] = [(texts[index], "")]
+    if _opens_series(tokens, index):
+        return made_mention(tokens, items, Form.DELIMITED, (index, follower), sentence_starts)
+    halved = follower + 1 < len(texts) and texts[follower] == "." and texts[follower + 1] == ")"
+    if halved and not tokens.gap(follower) and not tokens.gap(follower + 1) and tokens.partners[follower + 1] < 0:
+        return made_mention(tokens, items, Form.HALF, (index, follower + 1), sentence_starts)
+    return None
 
 
-def _at_side(tokens: Tokens, index: int, end: int, sentence_starts: set[int]) -> bool:
-    """Say whether a clause begins with "On the left," or "On the right is"."""
-    texts = tokens.texts
-    if index < 2 or texts[index - 1].lower() != "the" or texts[index - 2].lower() not in {"on", "at"}:
+def _opens_series(tokens: Tokens, index: int) -> bool:
+    """Say whether "A" begins a list within a sentence: "Structures of A, ranibizumab; B, brolucizumab"."""
+    texts, count = tokens.texts, len(tokens.texts)
+    if texts[index] not in {"A", "a"} or index == 0 or index + 2 >= count or texts[index + 1] != ",":
         return False
-    if end >= len(texts) or (texts[end] != "," and texts[end].lower() not in _SHOWING_VERBS):
+    if texts[index - 1].lower() not in PREPOSITIONS or is_identifier(texts[index + 2]):
         return False
-    return _opens(tokens, index - 2, sentence_starts) or texts[index - 3].lower() in _CLAUSE_LINKS
-
-
-def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool:
-    """Say whether a clause begins at `index` or at the article before it: "... and the lower row shows"."""
-    texts = tokens.texts
-    if index and texts[index - 1].lower() == "the":
-        index -= 1
-    return _opens(tokens, index, sentence_starts) or texts[index - 1].lower() in _CLAUSE_LINKS
+    follower = "B" if texts[index] == "A" else "b"
+    for at in range(index + 3, min(count - 2, index + _LONGEST_ITEM)):
+        if texts[at] == ".":
+            return False
+        if texts[at] == follower:
+            listed = texts[at - 1].lower() in _LIST_LINKS and texts[at + 1] == "," and tokens.gap(at + 2)
+            return listed and not is_identifier(texts[at + 2])
+    return False
 
 
 def _heads_after_title(tokens: Tokens, index: int) -> bool:
@@ -550,7 +395,7 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
     """Identifiers without an opening bracket: "A)", "A.", "A:", "A, text", "A Text"."""
     texts, count = tokens.texts, len(tokens.texts)
     at_sentence = index in sentence_starts or index == 0 or (lenient and texts[index - 1] == ".")
-    opens = _opens(tokens, index, sentence_starts)
+    opens = opens_clause(tokens, index, sentence_starts)
     follower = index + 1
     if not opens and not (follower < count and (texts[follower] in CLOSING or texts[follower][0].isupper())):
         # nothing but "tissue B) Text" and "title a Text" is possible inside a clause
@@ -564,28 +409,28 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         opening = tokens.partners[end]
         if tokens.gap(end) or (opening >= 0 and not at_sentence):
             return None
-        return _made(tokens, items, Form.HALF, (index, end), sentence_starts)
+        return made_mention(tokens, items, Form.HALF, (index, end), sentence_starts)
     if (digits and not lenient and not delimiter[0].isupper()) or (
         end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"
     ):
         return None  # "a: p < 0.05", a footnote
     if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
-        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     listed = index > 0 and (texts[index - 1] == ";" or _opens_list(tokens, index, end))
     strict = at_sentence or (listed and not _in_key(tokens, index))
     if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):
-        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&"} or texts[end - 2] in DASHES
     closed = closed or (at_sentence and end + 1 < count and texts[end + 1][0].isupper())  # "c,d, AUROC"
     closed = closed or (delimiter in DASHES and is_long_list(items))  # "; E, F, G – Neurons"
     if strict and (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1) and closed:
-        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     if not tokens.gap(end):
         return None
     if at_sentence and (delimiter[0].isalnum() or delimiter in OPENING or not delimiter.isascii()):
         # "A, B and C represent …" names panels without any other mention; "a, b and c differ" does not
-        listed = len(items) > FEW and delimiter.lower() in _SHOWING_VERBS
-        return _made(tokens, items, Form.DELIMITED if listed else Form.BARE, (index, end - 1), sentence_starts)
-    if texts[index] in {"a", "b", "c", "d"} and delimiter[0].isupper() and len(items) == 1:
-        return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
+        listed = len(items) > FEW and delimiter.lower() in SHOWING_VERBS
+        return made_mention(tokens, items, Form.DELIMITED if listed else Form.BARE, (index, end - 1), sentence_starts)
+    if texts[index] in FIRST_LETTERS and delimiter[0].isupper() and len(items) == 1:
+        return made_mention(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
     return None

@@ -33,6 +33,7 @@ _SYNONYMS: Final = {
     "cranial": ("upper", "top"), "superior": ("upper", "top"), "caudal": ("lower", "bottom"),
     "inferior": ("lower", "bottom"),
 }  # fmt: skip
+_FAR: Final = frozenset({"far", "extreme"})
 _SAME: Final = {
     "upper": "top", "topmost": "top", "lower": "bottom", "bottommost": "bottom", "leftmost": "left",
     "rightmost": "right", "center": "middle", "centre": "middle", "central": "middle",
@@ -66,6 +67,9 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
             if texts[position + 1].lower() not in _KEPT_PLACE_NOUNS:
                 break
             place.append(texts[position].lower())
+            position += 1
+        if position + 1 < limit and texts[position].lower() in _FAR and texts[position + 1].lower() in PLACES:
+            place.append("far")
             position += 1
         while position < limit and texts[position].lower() in PLACES and len(place) < 2:
             place.append(texts[position].lower())

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pmo_assets.pipeline.captions.confidence import split_confidence
 from pmo_assets.pipeline.captions.election import IdentifierSeries, elected_series
 from pmo_assets.pipeline.captions.grammar import parsed
-from pmo_assets.pipeline.captions.identifier_mentions import Mention, mentions
+from pmo_assets.pipeline.captions.identifier_mentions import mentions
+from pmo_assets.pipeline.captions.mention import Mention
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.tokens import Tokens, tokenized
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from pmo_assets.pipeline.captions.election import PanelMention
-from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
+from pmo_assets.pipeline.captions.mention import Form, Mention
 from pmo_assets.pipeline.captions.phrases import (
     ARTICLES,
     CONJUNCTIONS,

@@ -9,11 +9,13 @@ from typing import Final
 # One lexical rule: a run of letters and digits is a word, every other visible character stands alone.
 _LEXEME: Final = re.compile(r"[^\W_]+|[^\s]")
 
-OPENING: Final = {"(": ")", "[": "]", "（": "）"}
-CLOSING: Final = {")": "(", "]": "[", "）": "（"}
+OPENING: Final = {"(": ")", "[": "]", "（": "）", "{": "}"}
+CLOSING: Final = {")": "(", "]": "[", "）": "（", "}": "{"}
 DASHES: Final = frozenset("-‐‑‒–—−~")
 _SENTENCE_END: Final = frozenset(".!?")
 _QUOTES: Final = frozenset("\"'“”‘’«»*∗")
+
+_CLOSING_QUOTES: Final = frozenset('"”»')  # where no space precedes them
 
 _STATISTICS: Final = frozenset("npr")
 _RELATIONS: Final = frozenset("=<>≤≥")
@@ -93,7 +95,10 @@ def _sentence_starts(texts: list[str], starts: list[int], ends: list[int]) -> li
             continue
         follower = index + 1
         # quotation marks and closing brackets after the stop still belong to the sentence that ends
-        while follower < count - 1 and texts[follower] in CLOSING and follower - index < 4:
+        while follower < count - 1 and follower - index < 4:
+            quoted = texts[follower] in _CLOSING_QUOTES and starts[follower] == ends[follower - 1]
+            if texts[follower] not in CLOSING and not quoted:
+                break
             follower += 1
         before = texts[index - 1] if index else ""
         spaced = starts[follower] > ends[follower - 1]
@@ -102,6 +107,13 @@ def _sentence_starts(texts: list[str], starts: list[int], ends: list[int]) -> li
                 continue
             if len(before) <= 2 and before[:1].isalpha() and index - 1 == found[-1]:
                 continue  # "A. Text"
+            if (
+                len(before) == 1
+                and before.isalpha()
+                and texts[index + 1] in CLOSING
+                and starts[index + 1] == ends[index]
+            ):
+                continue  # "b.) Text"
             if len(before) == 1 and before.isalpha() and not spaced:
                 continue  # "l.n.", "U.S."
         if opens_sentence(texts, starts, ends, follower, spaced) and follower != found[-1]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pmo_assets.pipeline.captions.identifier_lists import Item, is_identifier, parsed_list
-from pmo_assets.pipeline.captions.identifier_mentions import PANEL_NOUNS
+from pmo_assets.pipeline.captions.noun_mentions import PANEL_NOUNS
 from pmo_assets.pipeline.captions.phrases import is_adjectival
 from pmo_assets.pipeline.captions.series import Series, expanded
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens

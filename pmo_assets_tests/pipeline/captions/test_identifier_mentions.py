@@ -239,7 +239,7 @@ noun | A | Panel A |  | opens
 Panel 1 and panel 2.
 
 The panel shows. In panel B the eye.
-noun | B | panel B |  |
+noun | B | panel B |  | opens
 
 Shown here: panel A: x. And panel B: y.
 delimited | A | panel A: | panel A: | opens
