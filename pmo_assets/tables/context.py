@@ -111,8 +111,8 @@ class PanelSummaries(PanelKey):
     )
     summary_places = dy.List(
         dy.Struct(_PLACE),
-        description="Paragraph of each sentence of the summary, or of the clause that speaks of the panel, and its range "
-        "in there",
+        description="Paragraph of each sentence of the summary, or of its clause that speaks of the panel, and the "
+        "range in there",
         metadata=released(FACTS, "panels", facet="text"),
     )
     abbreviations = dy.List(

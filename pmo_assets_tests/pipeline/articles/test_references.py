@@ -41,6 +41,10 @@ from pmo_assets.pipeline.articles.references import (
         ("Extended Data Fig. 3", ["ED3"]),
         ("Figure IV", ["IV"]),
         ("Scheme 1", ["scheme 1"]),
+        ("( Figure 4—figure supplement 1A ) and Figure 5", ["4 supplement 1", "5"]),
+        ("Figure 4–figure supplements 1 and 2B", ["4 supplement 1"]),
+        ("Figure 4A, figure supplement 2", ["4 supplement 2"]),
+        ("Figure 4—source data 1", ["4"]),
         ("Figures 2-2016", ["2"]),
         ("Figure 2 of [12]", []),
         ("Figure 2 in Smith et al. (2014)", []),
@@ -54,7 +58,15 @@ def test_figures_named_in_plain_text(text: str, keys: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("label", "key"),
-    [("Figure 3", "3"), ("FIG. 12", "12"), ("4.", "4"), ("Figure S2", "S2"), ("", None), ("(a)", None)],
+    [
+        ("Figure 3", "3"),
+        ("FIG. 12", "12"),
+        ("4.", "4"),
+        ("Figure S2", "S2"),
+        ("", None),
+        ("Figure 1—figure supplement 2", "1 supplement 2"),
+        ("(a)", None),
+    ],
 )
 def test_key_of_a_label(label: str, key: str | None) -> None:
     assert label_key(label) == key

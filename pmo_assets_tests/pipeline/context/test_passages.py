@@ -72,6 +72,12 @@ def test_the_paragraphs_beside_it_but_not_those_beyond() -> None:
     assert looked_at(("Long ago.",), (FLOW,), (VELOCITY,), (NORMAL,), ("Much later.",)) == [FLOW, NORMAL]
 
 
+def test_a_paragraph_beside_it_that_leads_to_another_figure_is_not_looked_at() -> None:
+    assert looked_at((VELOCITY,), (NORMAL, FLOW, SECOND)) == []
+    assert looked_at((SECOND, NORMAL), (VELOCITY,)) == []
+    assert looked_at((VELOCITY, NORMAL, SECOND)) == [NORMAL], "in its own paragraph that is for the features to say"
+
+
 def test_neither_titles_nor_sentences_that_name_a_figure() -> None:
     assert looked_at(("Study design",), (FLOW, SECOND, VELOCITY, THIRD)) == [FLOW]
 
@@ -90,6 +96,7 @@ def test_neither_titles_nor_sentences_that_name_a_figure() -> None:
         ((VELOCITY, "Others saw the same [12]."), "Others saw the same [12].", "of others' work"),
         ((VELOCITY, "It was."), "It was.", "says little"),
         ((NORMAL, VELOCITY), NORMAL, "in case"),
+        ((VELOCITY, "We measured it."), "We measured it.", "of our work"),
     ],
 )  # fmt: skip
 def test_what_is_seen_of_a_sentence(paragraph: tuple[str, ...], sentence: str, name: str) -> None:
@@ -102,6 +109,19 @@ def test_what_is_seen_of_the_mention() -> None:
     assert "the mention goes back" in features((NORMAL, results), sentence=NORMAL, mention=results)
     assert "introduced by the mention" in features((results, NORMAL), sentence=NORMAL, mention=results)
     assert "in the next paragraph" in features((results,), (NORMAL,), sentence=NORMAL, mention=results)
+
+
+def test_the_first_mention_and_later_ones() -> None:
+    again = "The fistula of Figure 1 is rare."
+    text = text_of((FLOW, VELOCITY), (again, NORMAL))
+    first, later = ((item.paragraph, item.start) for item in text.sentences if item.text in (VELOCITY, again))
+    terms = subcaption_terms(SUBCAPTION, ())
+    of_first = passage_features(place(text, VELOCITY), place(text, FLOW), terms, text, {first, later})
+    of_later = passage_features(place(text, again), place(text, NORMAL), terms, text, {first, later})
+    assert "beside a later mention" not in of_first
+    assert of_later["beside a later mention"] == 1
+    assert of_first["many mentions"] == of_later["many mentions"] > 0
+    assert "many mentions" not in features((FLOW, VELOCITY), sentence=FLOW)
 
 
 def test_words_of_other_panels_speak_against_it() -> None:

@@ -97,11 +97,37 @@ def test_a_sentence_that_names_the_panel_among_others_stays() -> None:
         assert sentences(summary(panel, text, [(BOTH, "A"), (BOTH, "B")])) == [BOTH]
 
 
-def test_a_sentence_about_the_figure_that_speaks_of_another_panel_is_the_last_choice() -> None:
+def test_of_a_sentence_about_several_panels_the_clause_that_is_about_one() -> None:
+    sentence = (
+        "The fundus had a round defect at the fovea (Figure 1A), "
+        "whereas the scan of the fovea showed vitreous traction (Figure 1B)."
+    )
+    text = [paragraph(sentence)]
+    told = [(sentence, "A"), (sentence, "B")]
+    panels = panel_words([("A", FUNDUS), ("B", OCT)], "Figure 1")
+    found = [summary(panel, text, told) for panel in panels]
+    assert [item.summary for item in found] == [
+        "The fundus had a round defect at the fovea (Figure 1A)",
+        "the scan of the fovea showed vitreous traction (Figure 1B).",
+    ]
+    assert [text[0].text[one.start : one.end] for item in found for one in item.sentences] == [
+        item.summary for item in found
+    ]
+    assert sentences(summary(PANELS[0], text, told)) == [sentence], "which figure is meant is not known"
+
+
+def test_what_is_said_of_several_figures_says_little_of_a_panel_that_is_named_elsewhere() -> None:
+    listed = "Defects of the fundus were seen in many photographs (Figures 1 and 2)."
+    text = [paragraph(EXAMINATION), paragraph(listed)]
+    assert sentences(summary(PANELS[0], text, [(EXAMINATION, "A"), (listed, None)])) == [EXAMINATION]
+    assert sentences(summary(PANELS[0], text, [(listed, None)])) == [listed]
+
+
+def test_a_sentence_about_the_figure_in_another_panels_words_where_the_text_tells_them_apart() -> None:
     about_a = "The fundus photograph was sharp (Figure 1)."
     text = [paragraph(about_a, TRACTION)]
     assert sentences(summary(PANELS[1], text, [(about_a, None), (TRACTION, "B")])) == [TRACTION]
-    assert sentences(summary(PANELS[1], text, [(about_a, None)])) == [about_a], "nothing else is said of the figure"
+    assert sentences(summary(PANELS[1], text, [(about_a, None)])) == [about_a], "the text never tells them apart"
 
 
 def test_a_sentence_that_goes_back_to_the_one_before_brings_it_along() -> None:

@@ -40,6 +40,10 @@ def test_a_summary_of_sentences_in_order_is_no_finding() -> None:
     assert unfounded_summaries(rows, TEXTS) == []
 
 
+def test_a_part_of_a_sentence_is_no_finding() -> None:
+    assert unfounded_summaries([summary("Second", (0, 7, 13))], TEXTS) == []
+
+
 @pytest.mark.parametrize(
     "row",
     [
@@ -49,8 +53,9 @@ def test_a_summary_of_sentences_in_order_is_no_finding() -> None:
         summary("Third."),
         summary(None, (1, 0, 6)),
         summary("", (5, 0, 6)),
+        summary("First. Second one.", (0, 0, 18)),
     ],
-    ids=["another word", "another order", "a sentence twice", "no place", "no words", "no paragraph"],
+    ids=["another word", "another order", "a sentence twice", "no place", "no words", "no paragraph", "two sentences"],
 )
 def test_any_other_summary_is_named(row: dict[str, Any]) -> None:
     assert unfounded_summaries([row], TEXTS) == ["p"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from pmo_assets.records.context import ENTITY_GROUPS, MENTION_KINDS, SECTION_CLASSES
+from pmo_assets.records.context import ENTITY_GROUPS, MENTION_KINDS, SECTION_CLASSES, SourceSentence
 from pmo_assets.viewing.gallery.context import NEGATED, UNCERTAIN, context_entry, script_offsets
 from pmo_assets_tests.viewing.gallery_figures import context, entity, figure, mention, panel, registered, written_files
 
@@ -84,6 +85,18 @@ def test_a_summary_names_its_sentences_also_those_that_do_not_speak_of_the_panel
     (item,) = entry["panels"]
     assert [entry["sentences"][number][0] for number in item["summary"]] == [elsewhere.sentence, FLUID]
     assert item["generated"] == "Fluid."
+
+
+def test_a_clause_in_a_summary_is_a_sentence_of_its_own_with_its_words_marked() -> None:
+    said = mention(FLUID, start=30)
+    clause = FLUID[FLUID.index("shows") :]
+    part = SourceSentence(said.paragraph, said.start + FLUID.index("shows"), said.end, clause)
+    shown = context(said, summed=[said], entities=[entity(FLUID, "drusen", "finding", "drusen", number=0)])
+    shown = replace(shown, summary=replace(shown.summary, sentences=(part,)))
+    entry = told(panel(context=shown))
+    (number,) = entry["panels"][0]["summary"]
+    assert entry["sentences"][number][0] == clause
+    assert [mark[0] for mark in marks_of(entry, entry["sentences"][number][3], clause)] == ["drusen"]
 
 
 def test_the_same_words_marked_otherwise_are_another_sentence() -> None:
