@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.records.modalities import Modality
 
 WORDS: tuple[tuple[str, ImageType, float], ...] = (
     # (regular expression, type, odds). Odds multiply; a term that names the modality outright gets 20, a hint 3 to 12.
@@ -55,8 +56,16 @@ EYE = re.compile(
 )
 """Words without which a caption hardly belongs to a picture of the retina."""
 
-CELLS = re.compile(r"(?i:\bcones?\b|\brods?\b|photoreceptor|mosaic|capillar|plexus|\bslab)|\bRPE\b|\bAOSLO\b")
-"""What en-face pictures of the retina show where nothing says that it is one."""
+TEXTURE_WORDS: Mapping[Modality, re.Pattern[str]] = {
+    "adaptive optics": re.compile(
+        r"(?i:adaptive.optics|\bcones?\b|\brods?\b|photoreceptor|mosaic|capillar|pigment epitheli|blood (cell|flow)"
+        r"|nerve fib)|\bAO|\bRPE\b"
+    ),
+    "en-face OCT": re.compile(
+        r"(?i:\ben[ -]?face\b|tomograph|c-?scan|slab|plexus|projection|segmentation|capillar|layer)|\b(\w+-)?OCT"
+    ),
+}
+"""Words that speak for modalities that even textures resemble: captions of such pictures name them, or their cells."""
 
 LEAST_WORDS = 6
 """Words of a caption that would say what it is about."""
@@ -106,11 +115,11 @@ def word_odds(words: str) -> tuple[NDArray[np.float64], list[str]]:
     return odds, seen
 
 
-def speaks_of_no_eye(words: str) -> bool:
-    """Say whether a caption of some length has no word of the eye, its cells or their examinations."""
-    if len(words.split()) < LEAST_WORDS or EYE.search(words) or CELLS.search(words):
-        return False
-    return not any(re.search(pattern, words) for pattern, image_type, _ in WORDS if image_type != "Other")
+def unsupported_textures(words: str) -> tuple[Modality, ...]:
+    """Return the modalities that textures resemble and that a caption of some length has no word for."""
+    if len(words.split()) < LEAST_WORDS:
+        return ()
+    return tuple(modality for modality, pattern in TEXTURE_WORDS.items() if not pattern.search(words))
 
 
 def labelled_type(labels: Sequence[str]) -> ImageType | None:
