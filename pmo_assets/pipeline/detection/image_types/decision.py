@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.image_types.measures import image_type_weights, measured_scores
 from pmo_assets.pipeline.detection.image_types.words import (
+    ELSEWHERE_ODDS,
     LABEL_ODDS,
     labelled_type,
     unsupported_textures,
@@ -105,6 +106,8 @@ def classify_image_type(
     seen_types: Mapping[str, float] | None = None,
     labels: Sequence[str] = (),
     modality_shares: NDArray[np.float32] | None = None,
+    *,
+    elsewhere: bool = False,
 ) -> TypeDecision:
     """Return the type of a picture.
 
@@ -114,10 +117,11 @@ def classify_image_type(
         seen_types: the share per type that a network gave which found the picture in its figure.
         labels: that another dataset (BIOMEDICA) gives the whole figure.
         modality_shares: the image type network's, (modalities,), order of `MODALITIES`; None without it.
+        elsewhere: no caption of the article speaks of the eye (`are_of_another_field`).
 
     Returns:
-        `image_type` is None, with the reason, when the picture is too small or the best two scores are closer than
-        `LEAST_LEAD`.
+        `image_type` is None, with the reason, when the picture is too small, the best two scores are closer than
+        `LEAST_LEAD`, or what looks like a retinal picture is a texture that no word speaks for, or is `elsewhere`.
     """
     even: dict[str, float] = {name: 1 / len(IMAGE_TYPES) for name in IMAGE_TYPES}
     if crop.ndim != 3 or min(crop.shape[:2]) < LEAST_PIXELS:
@@ -129,6 +133,8 @@ def classify_image_type(
         odds[IMAGE_TYPES.index(labelled)] *= LABEL_ODDS
     unsupported = unsupported_textures(words)
     shares, doubtful = _without(modality_shares, unsupported)
+    if elsewhere:
+        odds = np.where(np.asarray(IMAGE_TYPES) == "Other", np.maximum(odds, ELSEWHERE_ODDS), 1.0)
     network = None if shares is None else type_shares_of(shares) + doubtful / len(IMAGE_TYPES)
     seen = np.asarray([seen_types.get(name, 0.0) for name in IMAGE_TYPES]) if seen_types else None
     combined = fused_scores(measures, odds, network, seen)
@@ -150,6 +156,10 @@ def classify_image_type(
     if float(combined[order[0]] - combined[order[1]]) < LEAST_LEAD:
         second = IMAGE_TYPES[int(order[1])]
         return TypeDecision(None, scores[best], scores, f"{best} and {second} are too close; {reason}")
+    if best != "Other" and elsewhere:
+        return TypeDecision(
+            None, scores[best], scores, f"like {best}, and no caption of the article is of the eye; {reason}"
+        )
     if best != "Other" and doubtful > MOSTLY and odds[order[0]] <= 1:
         return TypeDecision(None, scores[best], scores, f"a texture, and no word for {best}; {reason}")
     modality, share = _likeliest_modality(shares, best)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,13 @@ EYE = re.compile(
 )
 """Words without which a caption hardly belongs to a picture of the retina."""
 
+SPELLED_OUT = re.compile(
+    r"(?i:coherence tomogra|fluorescein|indocyanine|auto-?fluorescence image|cornea|conjunctiv|ocular|intra-?vitre"
+    r"|glaucom|cataract|slit[ -]lamp|\blens(es)?\b|\bpupils?\b|visual (field|acuity)|adaptive optics"
+    r"|photoreceptor|\bcone cells?\b|\buve|scler|eyelid|\borbit|amblyop|myopi|strabism)"
+)
+"""Further words of articles about the eye: its parts, diseases and examinations."""
+
 TEXTURE_WORDS: Mapping[Modality, re.Pattern[str]] = {
     "adaptive optics": re.compile(
         r"(?i:adaptive.optics|\bcones?\b|\brods?\b|photoreceptor|mosaic|capillar|pigment epitheli|blood (cell|flow)"
@@ -72,6 +79,12 @@ LEAST_WORDS = 6
 
 NO_EYE_ODDS = 4.0
 """Odds for Other when there is a caption and it has neither a retinal modality nor any word of the eye."""
+
+ELSEWHERE_ODDS = 50.0
+"""Odds for Other when no caption of the article has a word of the eye."""
+
+MANY_WORDS = 40
+"""Words of an article's captions that would say whether it is about the eye."""
 
 OUTRIGHT_ODDS = 12.0
 """Words with these odds or more name a modality, so that a label with such a word names it, too."""
@@ -113,6 +126,17 @@ def word_odds(words: str) -> tuple[NDArray[np.float64], list[str]]:
     if len(words.split()) >= 10 and not EYE.search(words) and odds.max() == odds[other]:
         odds[other] = max(odds[other], NO_EYE_ODDS)
     return odds, seen
+
+
+def are_of_another_field(captions: Iterable[str]) -> bool:
+    """Say whether an article's captions have words enough, and none of the eye or of a retinal modality in full.
+
+    Acronyms say nothing by themselves: FA is fractional anisotropy, too, and OCT a month.
+    """
+    texts = list(captions)
+    if sum(len(text.split()) for text in texts) < MANY_WORDS:
+        return False
+    return not any(EYE.search(text) or SPELLED_OUT.search(text) for text in texts)
 
 
 def unsupported_textures(words: str) -> tuple[Modality, ...]:

@@ -178,3 +178,10 @@ def test_words_tell_the_type_of_what_is_mostly_texture() -> None:
     assert scan.image_type == "OCT"
     silent = classify_image_type(oct_scan(), "The right eye at the first of three visits", None, (), shares)
     assert silent.image_type is None
+
+
+def test_in_an_article_of_another_field_nothing_is_a_retinal_picture() -> None:
+    assert classify_image_type(oct_scan(), "OCT").image_type == "OCT"
+    section = classify_image_type(oct_scan(), "OCT", elsewhere=True)
+    assert section.image_type in {None, "Other"}
+    assert classify_image_type(fundus(), elsewhere=True).image_type in {None, "Other"}

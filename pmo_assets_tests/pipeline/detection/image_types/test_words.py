@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.detection.image_types.words import labelled_type, unsupported_textures, word_odds
+from pmo_assets.pipeline.detection.image_types.words import (
+    are_of_another_field,
+    labelled_type,
+    unsupported_textures,
+    word_odds,
+)
 from pmo_assets.records.image_types import IMAGE_TYPES
 
 
@@ -68,3 +73,22 @@ def test_labels_speak_for_a_type_when_they_name_one_modality(labels: tuple[str, 
 )
 def test_textures_need_words_that_speak_for_them(words: str, unsupported: tuple[str, ...]) -> None:
     assert unsupported_textures(words) == unsupported
+
+
+MANY = "Bars show the mean of three groups with standard errors of ten animals each; " * 4
+
+
+@pytest.mark.parametrize(
+    ("captions", "elsewhere"),
+    [
+        ([MANY], True),
+        (["Bars show the mean of three groups."], False),  # too few words to say
+        ([MANY, "The right eye at rest"], False),
+        ([MANY, "Sections of the cornea"], False),
+        ([MANY, "FA and ADC maps of the pons by MRI"], True),  # fractional anisotropy
+        ([MANY, "Fluorescein angiogram"], False),
+        ([], False),
+    ],
+)
+def test_captions_of_another_field_have_no_word_of_the_eye(captions: list[str], *, elsewhere: bool) -> None:
+    assert are_of_another_field(captions) is elsewhere
