@@ -44,6 +44,7 @@ from pmo_assets.quality.answers.page import evaluation_tables
 from pmo_assets.quality.answers.questions import Question, QuestionSet
 from pmo_assets.quality.answers.scores import evaluation, scored_answers
 from pmo_assets.records.instructions import Instruction
+from pmo_assets.records.pairs import source_name
 
 Said = tuple[str, str, str, str]
 """Article, topic, question, answer."""
@@ -60,7 +61,12 @@ def of_release(folder: Path) -> list[Said]:
     parts = [pl.read_parquet(path) for path in sorted((folder / "data" / "instructions").glob("*.parquet"))]
     rows = pl.concat(parts).filter(pl.col("kind") == "yes_no")
     return [
-        (str(row["article_id"]), row["topic"], row["messages"][0]["content"], row["messages"][1]["content"])
+        (
+            source_name(row["article_id"], row.get("video_id")),
+            row["topic"],
+            row["messages"][0]["content"],
+            row["messages"][1]["content"],
+        )
         for row in rows.iter_rows(named=True)
     ]
 

@@ -7,7 +7,7 @@ the machine counts less:
 
 * a training step of the recipe `embedded` with kept maps, and of that what making its batch takes;
 * embedding pictures at 160 and 224 pixels, decoding and resizing included;
-* anonymous memory that units of generated pairs take, with their texts;
+* the most anonymous memory while a tenth of, and all generated pairs are read, divided, sampled and named;
 * anonymous memory of a process that has written and looks up as many features of 384 numbers as there are pairs.
 """
 
@@ -16,7 +16,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import subprocess
+import sys
 import tarfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -27,15 +30,18 @@ import torch
 from ablation_world import add_pairs, shown, write_world
 
 from pmo_assets.encoders.embedding import embed_pictures_and_texts
+from pmo_assets.encoders.examples.example_sets import split_by_source
 from pmo_assets.encoders.examples.reading import read_examples
-from pmo_assets.encoders.networks.building import build_encoder
+from pmo_assets.encoders.networks.building import build_encoder, load_encoder
 from pmo_assets.encoders.networks.choice import EncoderChoice
+from pmo_assets.encoders.networks.saving import save_encoder
 from pmo_assets.encoders.training.features import KEY_BYTES, FeatureCache
 from pmo_assets.encoders.training.inputs import InputMaker, layout_of
 from pmo_assets.encoders.training.losses import LossWeights, training_loss
 from pmo_assets.encoders.training.recipes import read_recipe
 from pmo_assets.encoders.training.sampling import Sampler
 from pmo_assets.pictures import png_bytes
+from pmo_assets.system.aside import folder_aside
 
 
 def training(folder: Path, steps: int) -> dict[str, float]:
@@ -71,16 +77,24 @@ def training(folder: Path, steps: int) -> dict[str, float]:
     return {"load ms an example": load / 64 * 1e3, "learn ms an example": learn / 64 * 1e3, "ratio": learn / load}
 
 
-def embedding(size: int, count: int) -> dict[str, float]:
-    """Return panels a second of processor time at a size."""
+def embedding(folder: Path, size: int, count: int, rounds: int = 3) -> dict[str, float]:
+    """Return panels a second of processor time at a size, by PyTorch and by ONNX Runtime in turn: the best round."""
     choice = EncoderChoice(image_size=size, dimensions=256, image_projection="mlp")
-    encoder = build_encoder(choice)
+    place = folder / f"encoder-{size}"
+    save_encoder(build_encoder(choice), place / "model", "for a measurement")
+    encoder = load_encoder(place)
     chance = np.random.default_rng(0)
     pictures = [PIL.Image.fromarray(shown(chance).pixels).resize((500, 400)) for _ in range(count)]
-    embed_pictures_and_texts(encoder, pictures[:2], [])
-    start = time.process_time()
-    embed_pictures_and_texts(encoder, pictures, [])
-    return {f"panels a second at {size}": count / (time.process_time() - start)}
+    best: dict[str, float] = {}
+    for _ in range(rounds):
+        for name, at in (("PyTorch", None), ("ONNX Runtime", place / "model")):
+            encoder.folder = at
+            embed_pictures_and_texts(encoder, pictures[:2], [])
+            start = time.process_time()
+            embed_pictures_and_texts(encoder, pictures, [])
+            key = f"panels a second at {size}, {name}"
+            best[key] = max(best.get(key, 0.0), count / (time.process_time() - start))
+    return best
 
 
 def anonymous_mb() -> float:
@@ -106,9 +120,8 @@ def memory(folder: Path, count: int) -> dict[str, float]:
     return {f"MB of keys of {count:,}": keys, f"MB after looking up in {count:,}": anonymous_mb() - before}
 
 
-def memory_of_units(folder: Path, count: int) -> dict[str, float]:
-    """Return what the units of generated pairs take, each a panel with a text of 100 letters, in tar shards."""
-    place = folder / f"units-{count}"
+def write_pairs(place: Path, count: int) -> None:
+    """Write generated pairs as tar shards: panels with a text of 100 letters, twenty to an article."""
     place.mkdir(parents=True, exist_ok=True)
     picture = png_bytes(np.zeros((2, 2, 3), np.uint8))
     shared = {
@@ -116,32 +129,82 @@ def memory_of_units(folder: Path, count: int) -> dict[str, float]:
         "picture_row": 0, "region_id": None, "box": [0.0, 0.0, 1.0, 1.0], "figure_box": [0.0, 0.0, 1.0, 1.0],
         "generated": False, "level": "panel", "text_kind": "subcaption", "confidence": 1.0, "picture_config": "panels",
     }  # fmt: skip
-    with tarfile.open(place / "train-000000.tar", "w") as tar:
-        for number in range(count):
-            figure, text = f"{number}_fig1", f"{number} " + "scan of the retina " * 5
-            own = {"article_id": number, "figure_id": figure, "panel_id": f"p{figure}", "pair_id": figure, "text": text}
-            add_pairs(tar, [{**shared, **own}], f"p{figure}", picture)
-    before = anonymous_mb()
-    examples = read_examples([place], "train")
-    return {f"MB of {len(examples):,} units with their texts": anonymous_mb() - before}
+    for shard in range(-(-count // 50_000)):
+        with tarfile.open(place / f"train-{shard:06d}.tar", "w") as tar:
+            for number in range(shard * 50_000, min(count, (shard + 1) * 50_000)):
+                figure, text = f"{number}_fig1", f"{number} " + "scan of the retina " * 5
+                own = {"article_id": number // 20, "figure_id": figure, "panel_id": f"p{figure}", "pair_id": figure}
+                add_pairs(tar, [{**shared, **own, "text": text}], f"p{figure}", picture)
+                tar.members = []  # type: ignore[attr-defined]  # else every header stays in memory
+
+
+def peak_of_units(place: Path, batches: int) -> dict[str, float]:
+    """Return the most anonymous memory, beyond what the imports take, while pairs are read, divided and sampled.
+
+    Meant for a process of its own. What is mapped from files is not counted: it is given back where memory is short.
+    """
+    peak, stop = [anonymous_mb()], threading.Event()
+    before = peak[0]
+
+    def watch() -> None:
+        while not stop.wait(0.02):
+            peak[0] = max(peak[0], anonymous_mb())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    started = time.process_time()
+    learn, choose = split_by_source(read_examples([place], "train"))
+    read = time.process_time() - started
+    recipe = read_recipe("embedded", {"schedule.cycle": ["panel"], "optimiser.batch_size": 64})
+    sampler = Sampler(learn, recipe)
+    middle = time.process_time()
+    for number in range(batches):
+        sampler.batch(number)
+    seconds = (time.process_time() - middle) / batches / 64
+    learn.digest()
+    stop.set()
+    watcher.join()
+    return {
+        "pairs": len(learn) + len(choose), "peak MB": peak[0] - before, "MB that stay": anonymous_mb() - before,
+        "seconds to read": read, "ms to draw an example": seconds * 1e3,
+    }  # fmt: skip
+
+
+def memory_of_units(folder: Path, count: int) -> dict[str, float]:
+    """Return what generated pairs take of a process that reads, divides, samples and names them."""
+    place = folder / f"pairs-{count}"
+    if not place.exists():
+        with folder_aside(place) as aside:
+            write_pairs(aside, count)
+    made = subprocess.run(
+        [sys.executable, __file__, str(place), "--peak-of-units"], check=True, capture_output=True, text=True
+    )
+    return {f"{name}, of {count:,} pairs": value for name, value in json.loads(made.stdout).items()}
 
 
 def main() -> None:
     """Measure; prints JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="For the world and features.")
-    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=8, help="0: training is not measured.")
     parser.add_argument("--pictures", type=int, default=96)
     parser.add_argument("--features", type=int, default=1_000_000, help="0: memory is not measured.")
-    parser.add_argument("--units", type=int, default=100_000, help="0: memory of units is not measured.")
+    parser.add_argument("--units", type=int, default=1_000_000, help="Pairs; 0: their memory is not measured.")
+    parser.add_argument("--peak-of-units", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     torch.set_num_threads(1)
+    if given.peak_of_units:
+        print(json.dumps(peak_of_units(given.folder, 100)))
+        return
     numbers: dict[str, Any] = {}
     if given.features:
         numbers |= memory(given.folder, given.features // 10) | memory(given.folder, given.features)
     if given.units:
-        numbers |= memory_of_units(given.folder, given.units)
-    numbers |= training(given.folder, given.steps) | embedding(160, given.pictures) | embedding(224, given.pictures)
+        numbers |= memory_of_units(given.folder, given.units // 10) | memory_of_units(given.folder, given.units)
+    if given.steps:
+        numbers |= training(given.folder, given.steps)
+    for size in (160, 224):
+        numbers |= embedding(given.folder, size, given.pictures)
     print(json.dumps({name: round(value, 2) for name, value in numbers.items()}, indent=1))
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from pmo_assets.pipeline.instructions.checks import discarded_by
-from pmo_assets.pipeline.instructions.stages import STAGES
+from pmo_assets.pipeline.instructions.stages import OF_PANELS
 from pmo_assets.pipeline.instructions.steps import load_questions
 from pmo_assets.records.instructions import INSTRUCTION_KINDS
 from pmo_assets.records.step_output import Row, rows_by_unit
@@ -28,8 +28,8 @@ from pmo_assets.tables.instructions import verdicts_of_row
 
 def read_tables(root: Path) -> dict[str, dict[int, list[Row]]]:
     """Return the rows that the steps read, by table and article."""
-    made = {stage.name for stage in STAGES}
-    names = dict.fromkeys(name for stage in STAGES for name in stage.reads if name not in made)
+    made = {stage.name for stage in OF_PANELS}
+    names = dict.fromkeys(name for stage in OF_PANELS for name in stage.reads if name not in made)
     found: dict[str, dict[int, list[Row]]] = {}
     for name in names:
         files = sorted((root / "tables" / name).glob("*.parquet"))
@@ -46,11 +46,11 @@ def main() -> None:
     arguments = parser.parse_args()
     read = read_tables(arguments.root)
     load_questions()
-    made: dict[str, list[dict[str, Any]]] = {stage.name: [] for stage in STAGES}
+    made: dict[str, list[dict[str, Any]]] = {stage.name: [] for stage in OF_PANELS}
     begun = time.process_time()
     for article in read["figures"]:
         rows = {name: tables.get(article, []) for name, tables in read.items()}
-        for stage in STAGES:
+        for stage in OF_PANELS:
             inputs = {"article_id": article, "annotations": [], "figure_pixels": None, **rows}
             rows[stage.name] = stage.step(**{name: inputs[name] for name in stage.parameters}).rows
             made[stage.name] += rows[stage.name]

@@ -1,6 +1,7 @@
 """Train the embedded dual encoder and see what it learned: retrieval on held-out articles, types of held-out sources.
 
-    python benchmarks/train_encoder.py --release DATA --images IMAGES --articles ARTICLES --out WORK [--half 1]
+    python benchmarks/train_encoder.py --release DATA --images IMAGES --articles ARTICLES --annotations ANNOTATIONS
+        --out WORK [--half 1]
 
 Trained on the release's training split, and on pairs that are made here: pictures of half of the sources (a source is
 a data set or repository) and drawn stand-ins, as figures show them (parts, thumbnails, print, marks), with captions
@@ -53,10 +54,15 @@ from pmo_assets.loading.typed_rows import Split
 from pmo_assets.pictures import png_bytes
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.modalities import MODALITIES, TYPE_OF_MODALITY, Modality
-from pmo_assets.records.pairs import PairLevel
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.system.aside import folder_aside
-from pmo_assets.training.data.typed_pictures import TypedPicture, other_pictures, pictures_by_modality, stand_ins
+from pmo_assets.training.data.typed_pictures import (
+    TypedPicture,
+    annotated_pictures,
+    other_pictures,
+    pictures_by_modality,
+    stand_ins,
+)
 from pmo_assets.training.loop.train_image_type import TypeExamples
 from pmo_assets.training.synthetic.picture_folders import no_larger
 
@@ -183,6 +189,13 @@ def half_of(sources: Sequence[str], modality_of: Mapping[str, set[ImageType]], h
     return chosen
 
 
+def without_retinas(articles: Path, annotations: Path) -> list[TypedPicture]:
+    """Return the bitmaps of articles in PubMed Central, but for those in which people marked a retinal picture."""
+    marked = annotated_pictures(annotations, articles)
+    retinal = {item.source for item in marked if TYPE_OF_MODALITY[item.modalities[0]] != "Other"}
+    return [item for item in other_pictures(articles) if article_number(item.source) and item.source not in retinal]
+
+
 def article_number(name: str) -> int:
     """Return the PMC number that an article's folder names; 0 for none."""
     found = re.fullmatch(r"PMC(\d+)", name)
@@ -254,8 +267,14 @@ def _numbers(
     return {
         f"{name} macro F1": (told.macro_f1, *(told.intervals or {})["macro_f1"]),
         f"{name} balanced accuracy": told.balanced_accuracy,
+        f"{name} chosen": found.chosen,
+        f"{name} right, mean over sources": _mean_over_sources(truth == found.labels, sources),
         f"{name} told as": {f"{true} as {said}": count for (true, said), count in wrong.most_common()},
     }
+
+
+def _mean_over_sources(right: Any, sources: Any) -> float:
+    return float(np.mean([right[sources == source].mean() for source in np.unique(sources)]))
 
 
 def _rounded(value: Any) -> Any:
@@ -270,6 +289,7 @@ def main() -> None:
     parser.add_argument("--release", type=Path, required=True)
     parser.add_argument("--images", type=Path, required=True)
     parser.add_argument("--articles", type=Path, required=True)
+    parser.add_argument("--annotations", type=Path, required=True, help="Of articles: what shows a retina.")
     parser.add_argument("--out", type=Path, required=True, help="Folder; an interrupted call goes on.")
     parser.add_argument("--recipe", default="embedded")
     parser.add_argument("--half", type=int, choices=(0, 1), default=0)
@@ -279,6 +299,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--features", type=Path, help="Folder of features that several calls share.")
     parser.add_argument("--trained-only", action="store_true", help="Leave out the untrained encoder.")
+    parser.add_argument("--trained", type=Path, help="A run of the same half: it is measured, and nothing is trained.")
     parser.add_argument("--set", action="append", default=[], help="PLACE=VALUE of the recipe, JSON.")
     given = parser.parse_args()
     torch.set_num_threads(max(1, torch.get_num_threads() // 2))
@@ -301,30 +322,31 @@ def main() -> None:
     made = stand_ins(np.random.default_rng(7), photographs, given.stand_ins)
     singles = [item for item in made if len(item.modalities) == 1]
     split_of = {article.article_id: article.split for article in pmo_assets.load(given.release).articles}
-    others = [item for item in other_pictures(given.articles) if article_number(item.source)]
+    others = without_retinas(given.articles, given.annotations)
     learn_others = [item for item in others if split_of.get(article_number(item.source), "test") not in held_out][:150]
-    if not (given.out / "pairs").exists():
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.trained is None and not (given.out / "pairs").exists():
         with folder_aside(given.out / "pairs") as aside:
             write_pairs([*learn, *made, *learn_others], given.panels, aside, given.seed)
     test += [item for item in others if split_of.get(article_number(item.source), "test") == told_by][:120]
     changes = {place: json.loads(value) for place, _, value in (item.partition("=") for item in given.set)}
     recipe = read_recipe(given.recipe, {"run.seed": given.seed, **changes})
-    places = [given.release, given.out / "pairs"]
-    sides = read_training_examples(places, recipe.read_levels)
+    run = given.trained or given.out / "run"
     started, processor_started = time.monotonic(), time.process_time()
-    options = RunOptions(cache=given.features)
-    for record in train_encoder(given.out / "run", sides[0], sides[1], recipe, recipe_text(given.recipe), options):
-        print(json.dumps({k: v for k, v in record.items() if k in ("step", "loss", "score", "panel mrr", "scale")}))
+    if given.trained is None:
+        learned, choose = read_training_examples([given.release, given.out / "pairs"], recipe.read_levels)
+        options = RunOptions(cache=given.features)
+        for record in train_encoder(run, learned, choose, recipe, recipe_text(given.recipe), options):
+            told = {k: v for k, v in record.items() if k in ("step", "loss", "score", "panel mrr", "scale")}
+            print(json.dumps(told), flush=True)
     seconds, processor = time.monotonic() - started, time.process_time() - processor_started
     torch.manual_seed(recipe.run.seed)
     encoders = {} if given.trained_only else {"untrained": build_encoder(recipe.encoder)}
-    encoders["trained"] = load_encoder(given.out / "run")
-    level: PairLevel = "panel"
+    encoders["trained"] = load_encoder(run)
     result: dict[str, Any] = {
         "half": given.half, "inner": given.inner, "seconds of training": round(seconds),
         "processor seconds of training": round(processor), "sources learned": sorted(learned_sources),
         "sources tested": len({picture.source for picture in test}),
-        "units": {part: len(side.units[level]) for part, side in zip(("train", "validation"), sides, strict=True)},
         "test pictures": len(test),
     }  # fmt: skip
     for name, encoder in encoders.items():

@@ -45,8 +45,17 @@ def instance_config(project: str, besides: str, max_concurrent_runs: str = "") -
     if max_concurrent_runs:
         if not max_concurrent_runs.isdigit():
             raise ValueError(f"DAGSTER_MAX_CONCURRENT_RUNS is to be a number, not {max_concurrent_runs!r}")
-        config = merged(config, {"concurrency": {"runs": {"max_concurrent_runs": int(max_concurrent_runs)}}})
+        config = merged(config, {"concurrency": {"runs": _runs_at_once(config, int(max_concurrent_runs))}})
     return config
+
+
+def _runs_at_once(config: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """Return the limits with so many runs at once, each of which may be one of a batch."""
+    limits = config["concurrency"]["runs"]["tag_concurrency_limits"]
+    return {
+        "max_concurrent_runs": count,
+        "tag_concurrency_limits": [limit if "value" in limit else {**limit, "limit": count} for limit in limits],
+    }
 
 
 def _project_file() -> Path:

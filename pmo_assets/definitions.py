@@ -9,7 +9,9 @@ import dagster as dg
 
 from pmo_assets.configuration.frozen import frozen_settings
 from pmo_assets.configuration.reading import configured_settings
+from pmo_assets.defs.event_log_files import write_events_quickly
 from pmo_assets.defs.executors import executor_of, retry_policy_of
+from pmo_assets.defs.forked_runs import fork_runs
 from pmo_assets.defs.jobs import JOBS, jobs_of_units
 from pmo_assets.defs.loading import all_assets, as_set, jobs_of_groups, units_at_work
 from pmo_assets.defs.needs import with_needs
@@ -64,4 +66,6 @@ def defs() -> dg.Definitions:
     """Return the code location with the settings of the environment, frozen for the runs that it starts."""
     settings = frozen_settings()
     log_as_set(settings)
+    fork_runs()
+    write_events_quickly()
     return build_defs(settings)

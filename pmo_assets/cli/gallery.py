@@ -79,7 +79,7 @@ def private_place(root: DataRoot, folder: Path | None) -> Path:
 
 
 def _write(target: Path) -> str:
-    from pmo_assets.defs.statistics import selection_of
+    from pmo_assets.defs.statistics import selection_of, split_options_of
     from pmo_assets.pipeline.articles.relevance import load_specialty
     from pmo_assets.release.gallery_pages import write_private_gallery
     from pmo_assets.release.keys import SPLITS_KEY
@@ -103,6 +103,7 @@ def _write(target: Path) -> str:
             dict(known.iter_rows()) if known is not None else {},
             specialty=load_specialty(settings.specialty),
             facts=version_facts(root),
+            split_options=split_options_of(settings),
         )
     messages.print(
         f"{counted(written.panels, 'panel')} of {counted(written.figures, 'figure')} from "

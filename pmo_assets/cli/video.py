@@ -52,10 +52,12 @@ def video(
 ) -> None:
     """Cut a lecture video into episodes and write, as JSON, which retinal images each shows and what is said there.
 
+    Questions and answers that rest on what is said of a picture come with it.
     Faces and printed names are black in every picture that leaves. Needs the extra `video`.
     """
     from functools import partial
 
+    from pmo_assets.pipeline.instructions.video_steps import episode_instructions
     from pmo_assets.pipeline.videos.containers import pyav
     from pmo_assets.pipeline.videos.speech import WhisperTranscriber, check_model
     from pmo_assets.pipeline.videos.video import VideoOptions, load_for_videos
@@ -93,11 +95,13 @@ def video(
     if rejected is not None and not is_decision(rejected):
         raise CommandError(f"{file.name} could not be read to its end, which may be no fault of it: "
                            f"{rejected.error_class}: {words}; nothing is written to {out}")  # fmt: skip
+    episodes = row["episodes"]
+    for number, episode in enumerate(episodes):
+        episode["instructions"] = episode_instructions(episode, f"{file.name} {number}")
     row["rejection"] = None if rejected is None else {"error": rejected.error_class, "message": words}
     write_json(out, row)
     if rejected is not None:
         raise CommandError(f"{file.name} was rejected: {rejected.error_class}: {words}")
-    episodes = row["episodes"]
     pairs = sum(episode["reason"] is None for episode in episodes)
     seconds = time.perf_counter() - start
     messages.print(

@@ -13,6 +13,7 @@ from typing import Any, Final
 import dagster as dg
 
 from pmo_assets.configuration.environment import environment
+from pmo_assets.defs.forked_runs import LOADED
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 
@@ -21,9 +22,6 @@ STEP_VARIABLE: Final = "DAGSTER_RUN_STEP_KEY"
 
 BEGIN_AGAIN: Final = dg.RetryPolicy(max_retries=2, delay=5)
 """A step whose process died is begun again so often: as run retries (`dagster.yaml`) do with runs."""
-
-LOADED: Final = "pmo_assets.definitions"
-"""Module that the fork server imports before it forks a process for each step."""
 
 
 def executor_of(settings: Settings) -> dg.ExecutorDefinition:

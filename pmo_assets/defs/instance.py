@@ -22,6 +22,7 @@ from alembic.util import CommandError
 from filelock import FileLock, Timeout
 
 from pmo_assets.configuration.home import home_left_behind, home_place, is_read_only
+from pmo_assets.defs.event_log_files import write_events_quickly
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 from pmo_assets.system.aside import write_bytes
@@ -70,6 +71,7 @@ def _project_file(name: str) -> Path:
 @contextlib.contextmanager
 def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     """Give the Dagster instance of the settings."""
+    write_events_quickly()
     home = home_place(settings).path
     if not home.exists() and (old := home_left_behind(home)) is not None:
         print(

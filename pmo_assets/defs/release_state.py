@@ -7,14 +7,14 @@ from typing import Final
 
 import dagster as dg
 
-from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.records.videos import VIDEO_INSTRUCTIONS
 from pmo_assets.release.standing import waiting_statements
 from pmo_assets.storage.candidates import known_of_pmc
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.removed import articles_taken_out, removed_batches
 from pmo_assets.storage.tables import Tables
 
-LAST_TABLES: Final = ("dataset_rows", "verdicts", VIDEO_PAIRS)
+LAST_TABLES: Final = ("dataset_rows", "verdicts", VIDEO_INSTRUCTIONS)
 """Those of a release's tables of batches that are made last: whatever changes before them makes them anew.
 
 What people say of instructions changes `verdicts` alone.

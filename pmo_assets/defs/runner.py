@@ -33,7 +33,7 @@ from pmo_assets.defs.instance import open_instance
 from pmo_assets.defs.release_state import LAST_TABLES, release_is_due
 from pmo_assets.defs.staleness import latest
 from pmo_assets.records.units import VIDEO
-from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.records.videos import VIDEO_INSTRUCTIONS
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, RELEASE_KEY, REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -115,7 +115,7 @@ def release_is_stale(
         return any(oldest is not None and rows.get(batch, 0) > oldest for batch in batches)
 
     lectures = Manifests(data_root, VIDEO).batches()
-    return any(made_since(table, lectures if table == VIDEO_PAIRS else batches) for table in LAST_TABLES)
+    return any(made_since(table, lectures if table == VIDEO_INSTRUCTIONS else batches) for table in LAST_TABLES)
 
 
 def unfinished_runs(instance: dg.DagsterInstance, job: str | None = None) -> Sequence[dg.DagsterRun]:

@@ -12,6 +12,7 @@ from pmo_assets.defs.loading import group_assets
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import Entry
+from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.release.computed_once import selection_once
 from pmo_assets.release.reports import release_summary, report_way
 from pmo_assets.release.selection import Selection, select_articles
@@ -28,6 +29,13 @@ def selection_of(settings: Settings, tables: Tables, say: Callable[[str], None],
     """Return which articles a release takes; arguments as for `selection_once`."""
     trusted, code = settings.trusted_sources.split(), code_version(select_articles)
     return selection_once(tables, trusted, code=code, say=say, keep=keep)
+
+
+def split_options_of(settings: Settings) -> SplitOptions:
+    """Return by which shares, and from which year on, articles and lectures are split."""
+    # 0.7, not 0.7000000000000001
+    train = max(0.0, round(1 - settings.validation_share - settings.test_share, 12))
+    return SplitOptions((train, settings.validation_share, settings.test_share), settings.test_from_year)
 
 
 def statistics_of(

@@ -18,8 +18,9 @@ from typing import Any, Final
 import numpy as np
 from scipy import stats
 
+from pmo_assets.encoders.examples.example_sets import Examples
 from pmo_assets.encoders.examples.reading import read_examples, read_training_examples
-from pmo_assets.encoders.examples.units import Examples, ExamplesError
+from pmo_assets.encoders.examples.units import ExamplesError
 from pmo_assets.encoders.training.recipes import Recipe, read_recipe, recipe_text
 from pmo_assets.encoders.training.sampling import Sampler
 from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel

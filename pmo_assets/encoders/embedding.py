@@ -21,8 +21,9 @@ from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
 from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
 from pmo_assets.encoders.evaluation.evaluate import evaluate_retrieval
 from pmo_assets.encoders.evaluation.pairs import paired, read_pairs
+from pmo_assets.encoders.examples.example_sets import Examples
 from pmo_assets.encoders.examples.reading import ReleasePicture
-from pmo_assets.encoders.examples.units import Examples, ExamplesError, Unit, shown
+from pmo_assets.encoders.examples.units import ExamplesError, Unit, shown
 from pmo_assets.encoders.networks.dual_encoder import DualEncoder
 from pmo_assets.encoders.networks.folded import embedding_form
 from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel
@@ -81,11 +82,13 @@ def embed_examples(
 
 def _release_mark(examples: Examples) -> dict[bytes, bytes]:
     """Return the mark of the release that all units are of; none where they are of several, or of tar shards."""
-    pictures = [unit.picture for units in examples.units.values() for unit in units]
-    releases = {id(p.release): p.release for p in pictures if isinstance(p, ReleasePicture)}
-    if len(releases) != 1 or not all(isinstance(picture, ReleasePicture) for picture in pictures):
-        return {}
-    return {RELEASE_KEY: next(iter(releases.values())).digest.encode()}
+    digests = {
+        unit.picture.release.digest if isinstance(unit.picture, ReleasePicture) else None
+        for units in examples.units.values()
+        for unit in units
+    }
+    digest = next(iter(digests)) if len(digests) == 1 else None
+    return {} if digest is None else {RELEASE_KEY: digest.encode()}
 
 
 def encoder_digest(encoder: DualEncoder) -> str:
@@ -104,15 +107,17 @@ def _heads(encoder: DualEncoder) -> str:
 def _blocks(
     encoder: DualEncoder, units: Sequence[Unit], device: str, level: PairLevel, tell: Tell
 ) -> Iterator[tuple[str, list[str], NDArray[np.float32]]]:
-    texts = [item for unit in units for own in unit.texts.values() for item in own]
     places = range(0, len(units), AT_ONCE)
     for start, rows in zip(places, picture_rows(encoder, map(shown, units), device), strict=True):
         yield "image", [unit.name for unit in units[start : start + AT_ONCE]], rows
         tell(f"{level}: pictures", min(start + AT_ONCE, len(units)), len(units))
-    places = range(0, len(texts), AT_ONCE)
-    for start, rows in zip(places, text_rows(encoder, (text for _, text in texts), device), strict=True):
-        yield "text", [name for name, _ in texts[start : start + AT_ONCE]], rows
-        tell(f"{level}: texts", min(start + AT_ONCE, len(texts)), len(texts))
+    count, done = sum(len(own) for unit in units for own in unit.texts.values()), 0
+    texts = (item for unit in units for own in unit.texts.values() for item in own)
+    while block := list(islice(texts, AT_ONCE)):
+        (rows,) = text_rows(encoder, [text for _, text in block], device)
+        yield "text", [name for name, _ in block], rows
+        done += len(block)
+        tell(f"{level}: texts", done, count)
 
 
 def retrieval_in_test(embeddings: Path, release: Path) -> dict[str, float]:

@@ -8,7 +8,7 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final, TypeVar, get_args
 
 import numpy as np
 import polars as pl
@@ -54,15 +54,20 @@ class RowMaker:
         return ROW_TYPES[self.config].of(self.release, row, facts)
 
 
-class PairRows(Rows[Pair]):
-    """Pairs, read as they are asked for; their pictures stand in other configs."""
+_Named = TypeVar("_Named", bound=Pair | Instruction, covariant=True)
+
+
+class NamingRows(Rows[_Named]):
+    """Pairs or instructions, read as they are asked for; their pictures stand in other configs."""
 
     def _pictures_read(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         maker = self._make
         assert isinstance(maker, RowMaker)
-        named = ("picture_config", "picture_row", "split")
+        knows_config = "picture_config" in self._table.schema.names  # instructions were of panels only, once
+        named = ["picture_row", "split", *(["picture_config"] if knows_config else [])]
         read = pa.concat_tables([self._table.schema.empty_table().select(named), *self._table.tables(numbers, named)])
-        configs, splits = (np.asarray(read[name].to_pylist(), dtype=object) for name in ("picture_config", "split"))
+        splits = np.asarray(read["split"].to_pylist(), dtype=object)
+        configs = np.asarray(read["picture_config"].to_pylist() if knows_config else ["panels"] * read.num_rows, object)
         rows = read["picture_row"].to_numpy()
         groups, sizes = np.zeros(len(numbers), dtype=np.int64), np.zeros(0, dtype=np.int64)
         for config in PICTURE_CONFIGS:
@@ -74,23 +79,6 @@ class PairRows(Rows[Pair]):
                 groups[chosen] = table.group_of(rows[chosen] + table.rows_of_split(split)[0]) + len(sizes)
             sizes = np.concatenate([sizes, table.picture_bytes()])
         return groups, sizes
-
-
-class InstructionRows(Rows[Instruction]):
-    """Instructions, read as they are asked for; their pictures stand in the config `panels`."""
-
-    def _pictures_read(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        maker = self._make
-        assert isinstance(maker, RowMaker)
-        named = ("picture_row", "split")
-        read = pa.concat_tables([self._table.schema.empty_table().select(named), *self._table.tables(numbers, named)])
-        rows, splits = read["picture_row"].to_numpy(), np.asarray(read["split"].to_pylist(), dtype=object)
-        table = maker.release.picture_table("panels")
-        groups = np.zeros(len(numbers), dtype=np.int64)
-        for split in get_args(Split):
-            chosen = splits == split
-            groups[chosen] = table.group_of(rows[chosen] + table.rows_of_split(split)[0])
-        return groups, table.picture_bytes()
 
 
 class Release:
@@ -223,17 +211,19 @@ class Release:
             ReleaseError: if the release was made before there were pairs.
         """
         table = self._table("pairs")
-        return PairRows(table, RowMaker(self, "pairs"), range(len(table)))
+        return NamingRows(table, RowMaker(self, "pairs"), range(len(table)))
 
     @property
     def instructions(self) -> Rows[Instruction]:
-        """Questions and dialogues about panels, with answers that rest on evidence: `filter(kind="where")`.
+        """Questions and dialogues about panels and lectures, with answers that rest on evidence.
+
+        `filter(kind="where")`, `filter(picture_config="videos")`.
 
         Raises:
             ReleaseError: if the release was made before there were instructions.
         """
         table = self._table("instructions")
-        return InstructionRows(table, RowMaker(self, "instructions"), range(len(table)))
+        return NamingRows(table, RowMaker(self, "instructions"), range(len(table)))
 
     @property
     def videos(self) -> Rows[VideoPair]:

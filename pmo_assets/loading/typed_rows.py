@@ -491,9 +491,12 @@ class Pair(_OfPicture):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Instruction(_OfPicture):
-    """A question or dialogue about a panel, with the evidence that its answers rest on: a row of `instructions`.
+    """A question or dialogue about a panel or a picture of a lecture, with the evidence that its answers rest on: a row
+    of `instructions`.
 
-    `boxes` are (left, top, right, bottom) as fractions of the panel's picture. No instruction is withheld.
+    `boxes` are (left, top, right, bottom) as fractions of the picture. `panel_id`, `article_id` and `image_cluster_id`
+    of a lecture's are None, and `video_id`, `pair_id`, `start` and `end` say where it is from. No instruction is
+    withheld.
     """
 
     CONFIG: ClassVar[str] = "instructions"
@@ -509,9 +512,6 @@ class Instruction(_OfPicture):
     boxes: tuple[Box, ...]
     maker: str
     confidence: float
-    article_id: int
-    image_cluster_id: str
-    panel_id: str
 
     def __repr__(self) -> str:
         return f"<Instruction {self.instruction_id} {self.kind}{_shortly(self.messages[0].content)}>"
@@ -521,11 +521,14 @@ class Instruction(_OfPicture):
         return [{"role": turn.role, "content": turn.content} for turn in self.messages]
 
     def picture(self) -> bytes | None:
-        """Return the panel's picture as a file (PNG or WebP)."""
-        return self._source.picture_in_split("panels", self.split, self.picture_row)
+        """Return the panel's or lecture's picture as a file (PNG or WebP)."""
+        config = (
+            self._more.get("picture_config") or "panels"
+        )  # releases from before there were instructions of lectures
+        return self._source.picture_in_split(config, self.split, self.picture_row)
 
     def image(self) -> PIL.Image.Image:
-        """Return the panel's picture, RGB.
+        """Return the panel's or lecture's picture, RGB.
 
         Raises:
             ReleaseError: if it is damaged.

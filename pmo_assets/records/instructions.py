@@ -37,15 +37,15 @@ CONTEXT_KINDS: Final[tuple[ContextKind, ...]] = (
     "history", "treatment", "mechanism", "statistics", "methods", "figure", "other",
 )  # fmt: skip
 
-CueText = Literal["subcaption", "mention"]
-"""Text that a cue stands in."""
+CueText = Literal["subcaption", "mention", "transcript"]
+"""Text that a cue stands in: of a panel its subcaption or a mention, of a lecture's picture what is said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
     """Words that state what is visible: `text` is `[start:end)` of the panel's subcaption or of one of its mentions.
 
-    `mention` is the position among the panel's mentions; None for the subcaption.
+    `mention` is the position among the panel's mentions; None for the subcaption, and for a transcript.
     """
 
     found_in: CueText

@@ -33,6 +33,12 @@ KEYFRAMES: Final = "keyframes"
 VIDEO_PAIRS: Final = "video_pairs"
 """Table of a batch of videos that a release is made of."""
 
+VIDEO_CUES: Final = "video_cues"
+"""The same with the cues that instructions are made of."""
+
+VIDEO_INSTRUCTIONS: Final = "video_instructions"
+"""Table of a batch of videos with the instructions that a release has of lectures."""
+
 _PEOPLE: Final = ("channel", "uploader", "creator", "artist")
 """What yt-dlp's metadata calls those who may be named on slides."""
 
@@ -158,6 +164,12 @@ def video_number(place: str) -> int:
         place: `StatedVideo.place`; of a video whose metadata have none, the source's URI and the file's name.
     """
     return 1 + (int.from_bytes(hashlib.sha256(place.encode("utf-8", "surrogatepass")).digest()[:7], "big") >> 4)
+
+
+def video_pair_id(video_id: int, start: float, end: float, picture_sha256: str, text: str) -> str:
+    """Return the name of a picture of a lecture with what is said: it stays while video, times, picture and text do."""
+    said = json.dumps([video_id, start, end, picture_sha256, text], ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def video_digest(sha256: str, captions_sha256: str | None, stated: StatedVideo) -> str:

@@ -14,16 +14,17 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.hub_rows import with_joined
 from pmo_assets.pipeline.dataset.instruction_rows import kept_instructions
 from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.records.context import PanelSummary, SourceSentence
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
 from pmo_assets.records.instructions import INSTRUCTION_KINDS
-from pmo_assets.records.marked_words import shown_evidence
+from pmo_assets.records.marked_words import ShownEvidence, shown_evidence
 from pmo_assets.records.step_output import Row
 from pmo_assets.records.units import VIDEO
 from pmo_assets.records.videos import KEYFRAMES
 from pmo_assets.release.deidentification import Masked
-from pmo_assets.release.lectures import release_lectures, rows_of_videos
+from pmo_assets.release.lectures import Lectures, lecture_instructions, release_lectures, rows_of_videos
 from pmo_assets.release.masking import without_people
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_rows, surplus_of_answers
@@ -165,6 +166,7 @@ def gallery_figures(
     *,
     private: bool = False,
     masked: Mapping[tuple[int, str], Sequence[Masked]] = MappingProxyType({}),
+    left_out: Collection[str] | None = None,
 ) -> Iterator[GalleryFigure]:
     """Yield every figure of the release with its panels, those of an article in a row.
 
@@ -176,10 +178,10 @@ def gallery_figures(
         splits: of the articles, by number.
         private: also pictures and words that licences do not let anyone pass on.
         masked: what of figures is black, by article and image_cluster_id.
+        left_out: instructions that balance leaves out; None for those of the articles alone.
     """
     shown = list(filters())
-    table = pl.DataFrame(list(splits.items()), schema={"article_id": pl.Int64, "split": pl.String}, orient="row")
-    surplus = surplus_of_answers(tables, selection, table, options)
+    surplus = surplus_of_answers(tables, selection, _as_table(splits), options) if left_out is None else left_out
     for batch in selection.current:
         rows = with_joined(released_rows(tables, selection, batch, options), "panels", joined_tables(tables, batch))
         figures = {
@@ -234,6 +236,10 @@ def gallery_figures(
             )
 
 
+def _as_table(splits: Mapping[int, str]) -> pl.DataFrame:
+    return pl.DataFrame(list(splits.items()), schema={"article_id": pl.Int64, "split": pl.String}, orient="row")
+
+
 def _with_kinds(panel: GalleryPanel) -> GalleryPanel:
     """Return a panel with the kinds of its instructions as the last of its filters."""
     kinds = tuple(dict.fromkeys(item.kind for item in panel.instructions))
@@ -250,16 +256,22 @@ def _kept_by_panel(tables: Tables, batch: str, left_out: Collection[str]) -> dic
     return found
 
 
-def gallery_lectures(data_root: DataRoot, tables: Tables, options: ReleaseOptions) -> Iterator[GalleryLecture]:
+def gallery_lectures(
+    data_root: DataRoot, tables: Tables, lectures: Lectures, left_out: Collection[str]
+) -> Iterator[GalleryLecture]:
     """Yield every picture of a lecture video that the release passes on, by video and time; of others nothing.
 
     Args:
         data_root: root of manifests and pictures.
         tables: the tables below it.
-        options: the rows that the release takes.
+        lectures: of the release.
+        left_out: instructions that balance leaves out.
     """
     manifests = Manifests(data_root, VIDEO)
-    lectures = release_lectures(data_root, tables, noncommercial=options.noncommercial)
+    asked: dict[str, list[Row]] = {}
+    for item in lecture_instructions(tables, lectures)[0].iter_rows(named=True):
+        if item["instruction_id"] not in left_out:
+            asked.setdefault(item["pair_id"], []).append(item)
     for batch, number, _, rows in rows_of_videos(lectures):
         ((channel, url),) = manifests.manifest(batch).filter(video_id=number).select("channel", "url").rows()
         pictures = ParquetPixels(data_root, KEYFRAMES, batch).read(number)
@@ -268,7 +280,19 @@ def gallery_lectures(data_root: DataRoot, tables: Tables, options: ReleaseOption
                 pair_id=row["pair_id"], video=row["video"], channel=channel, url=url, start=row["start"],
                 end=row["end"], keyframe=row["keyframe"], text=row["text"], picture=pictures[str(row["episode"])].png,
                 license=row["license"], license_url=row["license_url"], attribution=row["attribution"],
+                instructions=tuple(_spoken_instruction(row["text"], item) for item in asked.get(row["pair_id"], ())),
             )  # fmt: skip
+
+
+def _spoken_instruction(text: str, item: Mapping[str, Any]) -> GalleryInstruction:
+    """Return an instruction about a picture of a lecture, whose only text is its transcript."""
+    evidence = [{**own, "mention": None} for own in item["evidence"]]
+    shown = shown_evidence(evidence, [text])
+    return GalleryInstruction(
+        item["kind"],
+        tuple((turn["role"], turn["content"]) for turn in item["messages"]),
+        ShownEvidence([("transcript", parts) for _, parts in shown.texts], shown.others),
+    )
 
 
 def write_gallery(
@@ -282,6 +306,7 @@ def write_gallery(
     folder: str,
     facts: Mapping[str, str],
     masked: Mapping[tuple[int, str], Sequence[Masked]] = MappingProxyType({}),
+    split_options: SplitOptions | None = None,
 ) -> None:
     """Write the gallery of a release.
 
@@ -295,14 +320,17 @@ def write_gallery(
         folder: below which it is written; nothing is there.
         facts: release and software, for the header (`release.versions.version_facts`).
         masked: what of figures is black, by article and image_cluster_id.
+        split_options: by which lectures are split.
     """
+    lectures = release_lectures(data_root, tables, noncommercial=options.noncommercial, splits=split_options)
+    surplus = surplus_of_answers(tables, selection, _as_table(splits), options, lectures)
     write_gallery_folder(
-        gallery_figures(data_root, tables, selection, options, splits, masked=masked),
+        gallery_figures(data_root, tables, selection, options, splits, masked=masked, left_out=surplus),
         lambda name, content: data_root.write(f"{folder}/{name}", content),
         title=f"{specialty.title} gallery",
         facts=facts,
         filters=gallery_filters(),
-        lectures=gallery_lectures(data_root, tables, options),
+        lectures=gallery_lectures(data_root, tables, lectures, surplus),
     )
 
 
@@ -315,6 +343,7 @@ def write_private_gallery(
     *,
     specialty: Specialty,
     facts: Mapping[str, str],
+    split_options: SplitOptions | None = None,
 ) -> GalleryWritten:
     """Write a gallery with all pictures and words, also those that licences do not let anyone pass on.
 
@@ -328,7 +357,10 @@ def write_private_gallery(
         splits: of the articles, by number.
         specialty: subject of the dataset, for the header.
         facts: release and software, for the header.
+        split_options: by which lectures are split.
     """
+    lectures = release_lectures(tables.data_root, tables, noncommercial=options.noncommercial, splits=split_options)
+    surplus = surplus_of_answers(tables, selection, _as_table(splits), options, lectures)
     with place_aside(folder) as aside:
         aside.mkdir()
 
@@ -340,12 +372,12 @@ def write_private_gallery(
         write(".gitignore", b"*\n")
         write(PRIVATE_NOTE, _PRIVATE_WORDS.encode())
         written = write_gallery_folder(
-            gallery_figures(tables.data_root, tables, selection, options, splits, private=True),
+            gallery_figures(tables.data_root, tables, selection, options, splits, private=True, left_out=surplus),
             write,
             title=f"{specialty.title} gallery, private",
             facts=facts,
             filters=gallery_filters(),
-            lectures=gallery_lectures(tables.data_root, tables, options),
+            lectures=gallery_lectures(tables.data_root, tables, lectures, surplus),
             private=True,
         )
         replace_folder(aside, folder)

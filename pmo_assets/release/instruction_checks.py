@@ -1,4 +1,4 @@
-"""Check of a release's instructions against the panels that hold their pictures, as the files say it."""
+"""Check of a release's instructions against the panels and lectures that hold their pictures, as the files say it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from pmo_assets.pipeline.dataset.instruction_rows import yes_no_counts
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.pipeline.dataset.splits import SPLITS
+from pmo_assets.records.pairs import PICTURE_CONFIGS
 from pmo_assets.release.picture_holders import PictureHolders, split_rows
 from pmo_assets.storage.data_root import DataRoot
 
@@ -28,19 +29,21 @@ def instruction_faults(root: DataRoot, hub: str, *, withhold: bool = True) -> di
         withhold: the release withholds what licences forbid.
 
     Returns:
-        "no picture": the row that the instruction names is another panel's, or not there; "withheld": its licence, or
-        the panel's, does not let words be passed on; "messages": one is empty, or roles do not alternate; "box": it
-        reaches out of the picture, or has no area; "balance": splits and topics whose share of yes lies outside of
-        48 to 52 percent.
+        "no picture": the row that the instruction names is another panel's or lecture's, or not there; "withheld": its
+        licence, or the picture's, does not let words be passed on; "messages": one is empty, or roles do not alternate;
+        "box": it reaches out of the picture, or has no area; "balance": splits and topics whose share of yes lies
+        outside of 48 to 52 percent.
     """
     faults = dict.fromkeys(("no picture", "withheld", "messages", "box", "balance"), 0)
     answers: Counter[tuple[str, str, str]] = Counter()
     for split in SPLITS:
-        panels = PictureHolders.of(root, hub, "panels", split)
+        holders = [PictureHolders.of(root, hub, config, split) for config in PICTURE_CONFIGS]
         for rows in split_rows(root, f"{hub}/data/instructions", split, _COLUMNS, _ROWS_AT_ONCE):
-            faults["no picture"] += panels.strangers(rows)
-            stated = np.array([withheld(code) for code in rows["license"]], dtype=np.bool_)
-            faults["withheld"] += int((stated | panels.withheld(rows)).sum()) if withhold else 0
+            for held in holders:
+                own = rows.filter(picture_config=held.config)
+                faults["no picture"] += held.strangers(own)
+                stated = np.array([withheld(code) for code in own["license"]], dtype=np.bool_)
+                faults["withheld"] += int((stated | held.withheld(own)).sum()) if withhold else 0
             faults["messages"] += sum(not _alternates(messages) for messages in rows["messages"].to_list())
             faults["box"] += sum(
                 not (0 <= box[0] < box[2] <= 1 and 0 <= box[1] < box[3] <= 1)
@@ -54,7 +57,10 @@ def instruction_faults(root: DataRoot, hub: str, *, withhold: bool = True) -> di
     return faults
 
 
-_COLUMNS: Final = ("kind", "topic", "messages", "boxes", "panel_id", "picture_row", "license", "split")
+_COLUMNS: Final = (
+    "kind", "topic", "messages", "boxes", "picture_config", "picture_row", "article_id", "image_cluster_id", "panel_id",
+    "pair_id", "license", "split",
+)  # fmt: skip
 
 
 def _alternates(messages: list[dict[str, str]]) -> bool:

@@ -24,12 +24,14 @@ class InstructionCounts:
         answers: yes/no instructions by split, topic and answer ("Yes.", "No.").
         left_out: yes/no instructions that balance left out.
         panels: panels with an instruction.
+        lectures: pictures of lectures with one.
     """
 
     kinds: Mapping[str, int] = field(default_factory=dict)
     answers: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
     left_out: int = 0
     panels: int = 0
+    lectures: int = 0
 
     def as_counts(self) -> dict[str, int]:
         """Return them as a manifest has them: "instructions", "instructions_what", "train_finding_yes", and so on."""
@@ -37,6 +39,7 @@ class InstructionCounts:
             "instructions": sum(self.kinds.values()),
             "instructions_left_out": self.left_out,
             "instructed_panels": self.panels,
+            "instructed_lectures": self.lectures,
             **{f"instructions_{kind}": self.kinds.get(kind, 0) for kind in INSTRUCTION_KINDS},
             **{
                 f"{split}_{topic}_{answer.rstrip('.').lower()}": self.answers.get((split, topic, answer), 0)
@@ -59,6 +62,7 @@ class InstructionCounts:
             },
             counts.get("instructions_left_out", 0),
             counts.get("instructed_panels", 0),
+            counts.get("instructed_lectures", 0),
         )
 
 

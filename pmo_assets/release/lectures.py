@@ -8,28 +8,27 @@ say another licence. Does not belong here: writing files (`writing`), what licen
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.dataset.instruction_rows import with_instruction_ids
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.pipeline.dataset.near_duplicates import near_duplicate_groups, near_pairs
 from pmo_assets.pipeline.dataset.splits import SPLITS, Split, SplitOptions, article_links, article_splits
 from pmo_assets.pipeline.figures.perceptual_hash import HASH_BYTES
 from pmo_assets.records.units import VIDEO
-from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.records.videos import VIDEO_CUES, VIDEO_INSTRUCTIONS, VIDEO_PAIRS, video_pair_id
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import LecturePanels
 from pmo_assets.tables.release import LECTURE_PICTURE, hub_table
-from pmo_assets.tables.schemas import checked, empty_table
+from pmo_assets.tables.schemas import checked, empty_table, schema_of
 
 _IDENTITY: Final = ("video_id", "start", "end", "picture_sha256", "text")
 
@@ -90,7 +89,7 @@ def release_lectures(
         return Lectures(pl.DataFrame(), rows.height - given.height, given.height)
     digests, videos = kept["picture_sha256"].to_list(), kept["video_id"].to_numpy()
     groups = near_duplicate_groups(_hashes(kept), digests, videos)
-    ids = [_pair_id(row) for row in kept.select(_IDENTITY).iter_rows()]
+    ids = [video_pair_id(*row) for row in kept.select(_IDENTITY).iter_rows()]
     own = np.unique(videos)
     dealt = article_splits(own, [None] * len(own), article_links(videos, groups.group), splits or SplitOptions())
     split_of = {int(number): SPLITS[int(split)] for number, split in zip(own, dealt.split, strict=True)}
@@ -106,11 +105,6 @@ def release_lectures(
     )  # fmt: skip
 
 
-def _pair_id(values: tuple[Any, ...]) -> str:
-    said = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(said, digest_size=16).hexdigest()
-
-
 def _as_hub(rows: pl.DataFrame) -> pl.DataFrame:
     def of_images(name: str) -> pl.Expr:
         return pl.col("images").list.eval(pl.element().struct.field(name))
@@ -121,6 +115,31 @@ def _as_hub(rows: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
     names = [name for name in hub_table("videos").columns() if name != LECTURE_PICTURE]
     return rows.select(*names, "batch", "episode", "picture_sha256")
+
+
+def lecture_instructions(tables: Tables, lectures: Lectures) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the instructions about a release's pictures of lectures that every verdict keeps, and the pictures' cues.
+
+    Of a batch whose instructions were never made there are none.
+
+    Args:
+        tables: below the data root.
+        lectures: of the release.
+
+    Returns:
+        Rows of `video_instructions` with `instruction_id`, each once; rows of `video_cues`.
+    """
+    asked, told = (empty_table(schema_of(name)) for name in (VIDEO_INSTRUCTIONS, VIDEO_CUES))
+    if lectures.rows.height:
+        made = set(tables.batches(VIDEO_INSTRUCTIONS))
+        for (batch,), rows in lectures.rows.group_by("batch", maintain_order=True):
+            if batch in made:
+                own = rows.select("pair_id")
+                kept = tables.read(VIDEO_INSTRUCTIONS, str(batch)).filter("is_kept")
+                asked = pl.concat([asked, kept.join(own, on="pair_id", how="semi", maintain_order="left")])
+                cues = tables.read(VIDEO_CUES, str(batch))
+                told = pl.concat([told, cues.join(own, on="pair_id", how="semi", maintain_order="left")])
+    return with_instruction_ids(asked, "pair_id"), told
 
 
 def lectures_like_panels(lectures: Lectures, panels: Iterable[pl.DataFrame], splits: Mapping[int, str]) -> pl.DataFrame:

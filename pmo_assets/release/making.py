@@ -398,7 +398,11 @@ def _quality(counts: ReleaseCounts, audits: Audits) -> QualityFacts:
 
 def _instruction_counts(counts: ReleaseCounts) -> InstructionCounts:
     return InstructionCounts(
-        counts.instructions, counts.answers, counts.instructions_left_out, counts.instructed_panels
+        counts.instructions,
+        counts.answers,
+        counts.instructions_left_out,
+        counts.instructed_panels,
+        counts.instructed_lectures,
     )
 
 

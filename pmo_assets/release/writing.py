@@ -28,6 +28,7 @@ from pmo_assets.pipeline.dataset.hub_rows import (
 from pmo_assets.pipeline.dataset.instruction_rows import (
     YesNoBalance,
     hub_instructions,
+    hub_video_instructions,
     kept_instructions,
     yes_no_counts,
 )
@@ -38,7 +39,7 @@ from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.records.videos import KEYFRAMES
 from pmo_assets.release.facts import SURE
-from pmo_assets.release.lectures import Lectures, rows_of_videos
+from pmo_assets.release.lectures import Lectures, lecture_instructions, rows_of_videos
 from pmo_assets.release.masking import PeopleMasking
 from pmo_assets.release.row_index import row_digests
 from pmo_assets.release.selection import Selection, articles_under, current_rows
@@ -115,6 +116,7 @@ class ReleaseCounts:
     answers: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     instructions_left_out: int = 0
     instructed_panels: int = 0
+    instructed_lectures: int = 0
     lectures: int = 0
     lecture_pairs: int = 0
     lectures_withheld: int = 0
@@ -230,7 +232,7 @@ def write_tables(
     if options.mask_people and masking is None:
         raise StorageError("the release is to be without people, and nothing masks its pictures")
     writers = _Writers(data_root, prefix, metadata, masking)
-    surplus = surplus_of_answers(tables, selection, splits, options)
+    surplus = surplus_of_answers(tables, selection, splits, options, lectures)
     counts = ReleaseCounts(instructions_left_out=len(surplus))
     with contextlib.ExitStack() as stack:
         stack.callback(writers.abandon)
@@ -244,7 +246,7 @@ def write_tables(
                 articles = articles_under(tables.read("articles", batch), selection)
                 _write_batch(writers, tables, batch, rows, articles, splits, groups, options, counts, surplus)
         if lectures is not None:
-            _write_lectures(writers, tables.data_root, lectures, counts)
+            _write_lectures(writers, tables, lectures, surplus, counts)
         return WrittenTables(
             published=_only(writers.published),
             configs={
@@ -415,17 +417,23 @@ def _write_instructions(
         "panel_id", "picture_width", "picture_height"
     ).iter_rows()}  # fmt: skip
     rows = hub_instructions(panels, kept, tables.read("cues", batch), pixels, surplus)
+    _add_instructions(writers, rows, counts)
+    counts.instructed_panels += rows["panel_id"].n_unique()
+
+
+def _add_instructions(writers: _Writers, rows: pl.DataFrame, counts: ReleaseCounts) -> None:
     for split in SPLITS:
         writers.configs["instructions", split].add(_arrow(rows.filter(pl.col("split") == split)))
     counts.instructions.update(rows["kind"].cast(pl.String))
     counts.answers += yes_no_counts(rows)
-    counts.instructed_panels += rows["panel_id"].n_unique()
 
 
-def _write_lectures(writers: _Writers, data_root: DataRoot, lectures: Lectures, counts: ReleaseCounts) -> None:
+def _write_lectures(
+    writers: _Writers, tables: Tables, lectures: Lectures, surplus: frozenset[str], counts: ReleaseCounts
+) -> None:
     for batch, video_id, split, rows in rows_of_videos(lectures):
         keys = [str(number) for number in rows["episode"]]
-        found = _pictures(ParquetPixels(data_root, KEYFRAMES, batch).read(video_id), keys, batch, KEYFRAMES)
+        found = _pictures(ParquetPixels(tables.data_root, KEYFRAMES, batch).read(video_id), keys, batch, KEYFRAMES)
         encoded = [picture.png for picture in found]
         shown = Pictures(rows["pair_id"].to_list(), encoded, [len(png) for png in encoded])
         writers.configs["videos", split].add(_arrow(rows.drop("batch", "episode", "picture_sha256")), shown)
@@ -434,19 +442,29 @@ def _write_lectures(writers: _Writers, data_root: DataRoot, lectures: Lectures, 
     counts.lectures_withheld = lectures.withheld
     if lectures.rows.height:
         # Rows of a split follow each other there in the order in which they were written.
-        rows = lectures.rows.select(FROM_VIDEOS).with_columns(picture_row=pl.int_range(pl.len()).over("split"))
-        pairs = video_pairs(rows)
+        rows = lectures.rows.with_columns(picture_row=pl.int_range(pl.len()).over("split"))
+        pairs = video_pairs(rows.select(*FROM_VIDEOS, "picture_row"))
         for split in SPLITS:
             writers.configs["pairs", split].add(_arrow(pairs.filter(pl.col("split") == split)))
         counts.pairs["video", "transcript"] += pairs.height
         counts.paired["video"] += lectures.rows.select(pl.coalesce("picture_group", "pair_id").n_unique()).item()
+        asked = hub_video_instructions(rows, *lecture_instructions(tables, lectures), surplus)
+        _add_instructions(writers, asked, counts)
+        counts.instructed_lectures += asked["pair_id"].n_unique()
 
 
 def surplus_of_answers(
-    tables: Tables, selection: Selection, splits: pl.DataFrame, options: ReleaseOptions
+    tables: Tables,
+    selection: Selection,
+    splits: pl.DataFrame,
+    options: ReleaseOptions,
+    lectures: Lectures | None = None,
 ) -> frozenset[str]:
-    """Return the yes/no instructions that balance leaves out, of all batches together."""
+    """Return the yes/no instructions that balance leaves out, of all batches of articles and all lectures together."""
     balance = YesNoBalance()
+    if lectures is not None and lectures.rows.height:
+        own, _ = lecture_instructions(tables, lectures)
+        _add_answers(balance, own.join(lectures.rows.select("pair_id", "split"), on="pair_id", how="inner"))
     for batch in selection.current:
         rows = released_rows(tables, selection, batch, options, ["panel_id", "article_id", "license"])
         if rows.is_empty():  # its other tables may never have been made
@@ -456,10 +474,14 @@ def surplus_of_answers(
         asked = tables.read("instructions", batch, _OF_ANSWERS).filter(pl.col("kind") == "yes_no")
         kept = kept_instructions(asked, tables.read("verdicts", batch, ("panel_id", "number", "is_kept")))
         found = kept.join(open_rows.select("panel_id", "split"), on="panel_id", how="inner")
-        for row in found.iter_rows(named=True):
-            answer = row["messages"][-1]["content"]
-            balance.add(row["split"], row["topic"], row["asked"], answer, row["instruction_id"])
+        _add_answers(balance, found)
     return balance.left_out()
+
+
+def _add_answers(balance: YesNoBalance, rows: pl.DataFrame) -> None:
+    for row in rows.filter(pl.col("kind") == "yes_no").iter_rows(named=True):
+        answer = row["messages"][-1]["content"]
+        balance.add(row["split"], row["topic"], row["asked"], answer, row["instruction_id"])
 
 
 _OF_ANSWERS: Final = ("panel_id", "number", "kind", "topic", "asked", "messages")

@@ -47,6 +47,14 @@ EVIDENCE_FIELDS: Final[dict[str, dy.Column]] = {
 TURN_FIELDS: Final[dict[str, dy.Column]] = {"role": dy.Enum(["user", "assistant"]), "content": dy.String()}
 """Fields of a message, as chat templates have them."""
 
+VERDICT_FIELDS: Final[dict[str, dy.Column]] = {
+    "who": dy.String(),
+    "criterion": dy.Enum(CRITERIA),
+    "verdict": dy.Enum(["keep", "discard"]),
+    "reason": dy.String(),
+}
+"""Fields of a verdict (`records.instructions.Verdict`)."""
+
 
 class Cues(PanelKey):
     """Words of each panel's subcaption and mentions that state what is visible, apart from what they add."""
@@ -110,14 +118,7 @@ class Verdicts(InstructionKey):
 
     is_kept = dy.Bool(description="Every check was made and every verdict keeps it: only then it is released")
     verdicts = dy.List(
-        dy.Struct(
-            {
-                "who": dy.String(),
-                "criterion": dy.Enum(CRITERIA),
-                "verdict": dy.Enum(["keep", "discard"]),
-                "reason": dy.String(),
-            }
-        ),
+        dy.Struct(VERDICT_FIELDS),
         description="Who, criterion, verdict, reason, in the order in which they were given; a check or model gives "
         "none after a discard, people do",
     )

@@ -14,6 +14,7 @@ _IMAGES: Final = {
     "box": dy.List(dy.Float64(), min_length=4, max_length=4),
     "image_type": dy.Enum(IMAGE_TYPES, nullable=True),
     "modality": dy.String(nullable=True),
+    "modality_score": dy.Float64(min=0, max=1),
     "score": dy.Float64(min=0, max=1),
     "kept": dy.Bool(),
 }

@@ -17,6 +17,7 @@ from pmo_assets.workers.pool import WorkerDied, WorkerPool
 from pmo_assets_tests.cli.command_line import Pmo
 from pmo_assets_tests.samples.lectures import Lecture, Slide, typeset_lecture
 
+SAID = "This scan shows subretinal fluid under the fovea."
 HAS_EXTRA = find_spec("av") is not None
 
 
@@ -33,7 +34,7 @@ def test_a_lecture_becomes_json_and_pictures(pmo: Pmo, tmp_path: Path) -> None:
     path = tmp_path / "talk.mp4"
     slides = (Slide("text"), Slide("picture", ("oct",)))
     typeset_lecture(Lecture(1, slides, voice=None, least=4.0, presenter=False), path)
-    (tmp_path / "talk.vtt").write_text("WEBVTT\n\n00:00:05.000 --> 00:00:07.000\nNote the fluid.\n")
+    (tmp_path / "talk.vtt").write_text(f"WEBVTT\n\n00:00:05.000 --> 00:00:07.000\n{SAID}\n")
     out = tmp_path / "deep" / "talk.json"
     result = pmo("video", path, "--out", out, "--pictures", tmp_path / "pictures")
     assert result.returncode == 0, result.stderr
@@ -41,7 +42,10 @@ def test_a_lecture_becomes_json_and_pictures(pmo: Pmo, tmp_path: Path) -> None:
     found = json.loads(out.read_text())
     assert found["rejection"] is None
     assert [episode["picture"] for episode in found["episodes"]] == [None, "talk-0002.png"]
-    assert found["episodes"][1]["transcript"] == "Note the fluid."
+    assert found["episodes"][1]["transcript"] == SAID
+    asked = {row["asked"]: row["messages"][-1]["content"] for row in found["episodes"][1]["instructions"]}
+    assert asked["subretinal fluid"] == "Under the fovea."
+    assert found["episodes"][0]["instructions"] == []
     assert (tmp_path / "pictures" / "talk-0002.png").is_file()
 
 

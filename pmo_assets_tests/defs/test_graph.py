@@ -75,7 +75,16 @@ def test_the_code_location_loads_whole() -> None:
     build_defs().get_repository_def().load_all_definitions()
 
 
-VIDEO_ASSETS = ("video_batch", "videos", "video_episodes", "video_words", "video_pairs", "video_rejections")
+VIDEO_ASSETS = (
+    "video_batch",
+    "videos",
+    "video_episodes",
+    "video_words",
+    "video_pairs",
+    "video_cues",
+    "video_instructions",
+    "video_rejections",
+)
 
 
 def test_the_graph_holds_the_assets_of_the_design() -> None:

@@ -30,7 +30,7 @@ __all__ = ["silent_lecture"]
 pytestmark = pytest.mark.slow
 
 CAPTIONS = (
-    "WEBVTT\n\n00:00:07.000 --> 00:00:11.000\nDrusen in the macula.\n\n"
+    "WEBVTT\n\n00:00:07.000 --> 00:00:11.000\nHere you see drusen in the macula.\n\n"
     "00:00:25.000 --> 00:00:28.000\nThe disc is pale.\n"
 )
 
@@ -78,10 +78,29 @@ def test_lectures_become_pairs_and_what_cannot_be_read_is_rejected_by_name(
     assert pairs["name"].unique().to_list() == ["talk.mp4"]
     assert pairs["words_from"].unique().to_list() == ["talk.en.vtt"]
     assert pairs["attribution"].unique().to_list() == ["'The retina', Eyes"]
-    assert "Drusen in the macula." in pairs["text"].to_list()
+    assert "Here you see drusen in the macula." in pairs["text"].to_list()
     assert pairs.height <= sum(item.is_retinal for item in silent_lecture[1].episodes)
     rejected = batch.tables.read("video_rejections", batch.key).select("stage", "name", "error_class")
     assert rejected.rows() == [("video_episodes", "zip.mp4", "UnreadableVideo")]
+
+
+def test_what_is_said_of_a_picture_is_asked_for_and_shown_in_the_ui(batch: Batch) -> None:
+    cues, asked = (batch.tables.read(name, batch.key) for name in ("video_cues", "video_instructions"))
+    assert cues.height == batch.tables.read("video_pairs", batch.key).height
+    rows = {row["kind"]: row for row in asked.filter("is_kept").iter_rows(named=True)}
+    assert rows["where"]["messages"][-1]["content"] == "In the macula."
+    assert [rows["where"]["evidence"][0][name] for name in ("from_second", "to_second")] == [7.0, 11.0]
+    wanted = dg.AssetRecordsFilter(asset_key=dg.AssetKey("video_instructions"), asset_partitions=[batch.key])
+    found = batch.instance.fetch_materializations(wanted, limit=1).records[0].asset_materialization
+    assert found is not None
+    assert "In the macula." in str(found.metadata["preview"].value)
+    checks = dg.AssetKey("video_cues")
+    records = batch.instance.event_log_storage.get_asset_check_execution_history(
+        dg.AssetCheckKey(checks, "verbatim"), limit=1
+    )
+    assert records[0].event is not None
+    assert records[0].event.dagster_event is not None
+    assert records[0].event.dagster_event.asset_check_evaluation_data.passed
 
 
 def test_pictures_are_shown_in_the_ui(batch: Batch) -> None:
@@ -97,14 +116,17 @@ def test_another_model_makes_the_words_stale_and_not_the_episodes(batch: Batch, 
     for name in ("model.bin", "tokenizer.json"):
         (tmp_path / name).touch()
     other = batch.settings.model_copy(update={"whisper": tmp_path})
-    assert stale_assets(build_defs(other), *state) == ["video_words", "video_pairs", "video_rejections"]
+    assert stale_assets(build_defs(other), *state) == [
+        "video_words", "video_pairs", "video_cues", "video_instructions", "video_rejections",
+    ]  # fmt: skip
 
 
 def test_a_batch_made_again_has_the_same_bytes(batch: Batch) -> None:
     root = batch.tables.data_root
-    files = {f"tables/{name}/{batch.key}.parquet": b"" for name in ("video_episodes", "video_words", "video_pairs")}
+    names = ("video_episodes", "video_words", "video_pairs", "video_cues", "video_instructions")
+    files = {f"tables/{name}/{batch.key}.parquet": b"" for name in names}
     files |= {f"pixels/keyframes/{batch.key}/{name}": b"" for name in root.keys(f"pixels/keyframes/{batch.key}")}
-    assert len(files) == 4
+    assert len(files) == 6
     before = {key: root.read(key) for key in files}
     for key in files:
         root.delete(key)

@@ -139,7 +139,13 @@ def test_the_instance_is_the_project_s_but_for_its_storage(entry_point: ModuleTy
 
 def test_the_number_of_runs_at_once_comes_from_the_environment(entry_point: ModuleType) -> None:
     usual, other = instance_config(entry_point), instance_config(entry_point, "5")
-    assert other["concurrency"].pop("runs") == {**usual["concurrency"].pop("runs"), "max_concurrent_runs": 5}
+    runs = other["concurrency"].pop("runs")
+    assert runs["max_concurrent_runs"] == 5
+    assert runs["tag_concurrency_limits"] == [
+        {"key": "dagster/partition", "limit": 5},
+        {"key": "dagster/partition", "value": {"applyLimitPerUniqueValue": True}, "limit": 1},
+    ]
+    usual["concurrency"].pop("runs")
     assert other == usual
     with pytest.raises(ValueError, match="is to be a number"):
         instance_config(entry_point, "many")

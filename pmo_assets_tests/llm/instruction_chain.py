@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from pmo_assets.models.chat import ChatEndpoint, KeptAnswers
 from pmo_assets.pipeline.context.steps import find_article_entities
-from pmo_assets.pipeline.instructions.stages import STAGES
+from pmo_assets.pipeline.instructions.stages import OF_PANELS
 from pmo_assets.pipeline.instructions.writer import InstructionWriter
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.schemas import checked, schema_of
@@ -29,7 +29,7 @@ def run_chain(writer: InstructionWriter | None) -> tuple[dict[str, list[dict[str
         "region_phrases": [], "regions": [], "panel_entities": find_article_entities(FIGURES, PANELS, []).rows,
     }  # fmt: skip
     counts: dict[str, Any] = {}
-    for stage in STAGES:
+    for stage in OF_PANELS:
         output = stage.step(**inputs_of(stage, tables))
         if stage.afterwards is not None:
             output, counts[stage.name] = stage.afterwards(rows=output.rows, tables=tables, instruction_writer=writer)

@@ -20,7 +20,7 @@ from pmo_assets.records.geometry import crop_box
 from pmo_assets.samples.pictures import drawn_picture
 from pmo_assets.tables.release import PanelDuplicates, arrow_schema, release_tables
 from pmo_assets_tests.release.context_columns import context_columns
-from pmo_assets_tests.release.instruction_rows import hub_rows
+from pmo_assets_tests.release.instruction_rows import hub_rows, lecture_rows
 
 SPLITS = ("train", "train", "train", "validation", "test")
 """Of articles, one after the other."""
@@ -277,6 +277,16 @@ def _instruction_rows(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def _lecture_instructions(videos: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return instructions of the pictures of lectures."""
+    places: dict[str, int] = {}
+    found: list[dict[str, Any]] = []
+    for turn, video in enumerate(videos):
+        place = places[video["split"]] = places.get(video["split"], -1) + 1
+        found += lecture_rows(video, place, turn)
+    return found
+
+
 def release_rows(articles: int, seed: int = 0, lectures: int = 0) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each config."""
     rng = np.random.default_rng(seed)
@@ -303,7 +313,7 @@ def release_rows(articles: int, seed: int = 0, lectures: int = 0) -> dict[str, l
         )
     rows["videos"] = _video_rows(lectures, np.random.default_rng(seed))
     rows["pairs"] = [*_pair_rows(rows), *video_pair_rows(rows["videos"])]
-    rows["instructions"] = _instruction_rows(rows["panels"])
+    rows["instructions"] = [*_instruction_rows(rows["panels"]), *_lecture_instructions(rows["videos"])]
     return rows
 
 

@@ -6,6 +6,7 @@ import json
 import pickle
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from pmo_assets.loading import Release, ReleaseError, load
@@ -45,6 +46,34 @@ def test_shuffled_instructions_are_the_same_and_travel_to_workers(release: Relea
     assert sorted(item.instruction_id for item in mixed) == sorted(item.instruction_id for item in items)
     assert [item.instruction_id for item in mixed] != [item.instruction_id for item in items]
     assert mixed[0].image().size[0] > 0
+
+
+def test_instructions_about_lectures_have_their_picture_and_no_panel(tmp_path: Path) -> None:
+    rows = write_release(tmp_path, articles=3, lectures=2)
+    release = load(tmp_path)
+    found = list(release.instructions.filter(picture_config="videos"))
+    assert len(found) == len(rows["videos"]) == 4
+    pictures = {video.pair_id: video.picture() for video in release.videos}
+    for item in found:
+        assert item.picture() == pictures[item.pair_id]
+        assert (item.panel, item.panel_id, item.article_id) == (None, None, None)
+        with pytest.raises(ReleaseError, match="lecture"):
+            _ = item.article
+    mixed = release.instructions.shuffled(seed=3)
+    assert {item.instruction_id for item in mixed} == {row["instruction_id"] for row in rows["instructions"]}
+
+
+def test_instructions_of_once_are_all_about_panels(tmp_path: Path) -> None:
+    write_release(tmp_path, articles=3)
+    hub = tmp_path / "release" / "hub"
+    for file in (hub / "data" / "instructions").iterdir():
+        table = pq.read_table(file)
+        pq.write_table(table.drop_columns(["picture_config", "pair_id", "video_id", "start", "end"]), file)
+    write_sums(hub)
+    items = load(tmp_path).instructions
+    assert len(list(items.shuffled(seed=1))) == len(items) > 0
+    assert items[0].panel is not None
+    assert items[0].picture() == items[0].panel.picture()
 
 
 def test_a_release_from_before_has_no_instructions_and_says_so(tmp_path: Path) -> None:

@@ -76,6 +76,39 @@ def batch_rows(key: Mapping[str, Any], secret: str) -> dict[str, list[dict[str, 
     }  # fmt: skip
 
 
+def spoken_rows(pair_id: str, *, video_id: int, episode: int, answer: str = "Yes.") -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of `video_cues` and `video_instructions` of a picture of a lecture whose text is "drusen here".
+
+    Three instructions: about drusen, by words; about the technique, by none; a lie that is discarded.
+    """
+    key = {"video_id": video_id, "episode": episode, "pair_id": pair_id}
+    words = {"start": 0, "end": 11, "text": "Drusen here", "from_second": 1.0, "to_second": 2.5}
+    no_words = dict.fromkeys(("start", "end", "from_second", "to_second"))
+    modality = {"kind": "modality", "text": "OCT", **no_words}
+
+    def row(number: int, topic: str, asked: str, question: str, evidence: dict[str, Any], said: str) -> dict[str, Any]:
+        return {
+            **key, "number": number, "kind": "yes_no" if said in ("Yes.", "No.") else "what", "topic": topic,
+            "asked": asked, "evidence": [evidence], "maker": "template", "confidence": 0.9,
+            "messages": [{"role": "user", "content": question}, {"role": "assistant", "content": said}],
+            "is_kept": said != "A lie.", "verdicts": [],
+        }  # fmt: skip
+
+    return {
+        "video_cues": [
+            {
+                **key, "scenes": [words], "context": [], "quality": 8, "difficulty": 4, "relevance": 4,
+                "has_details": True, "is_kept": True, "modality": "OCT", "eye": None,
+            }
+        ],
+        "video_instructions": [
+            row(0, "finding", "drusen", "Are there drusen?", {"kind": "scene", **words}, answer),
+            row(1, "imaging", "OCT", "What is this?", modality, "Optical coherence tomography."),
+            row(2, "imaging", "OCT", "What is this?", modality, "A lie."),
+        ],
+    }  # fmt: skip
+
+
 def hub_rows(panel: Mapping[str, Any], picture_row: int, turn: int) -> list[dict[str, Any]]:
     """Return a panel's rows of the hub's table.
 
@@ -92,6 +125,28 @@ def hub_rows(panel: Mapping[str, Any], picture_row: int, turn: int) -> list[dict
         {
             **row, **{name: panel[name] for name in credit}, "instruction_id": f"{panel['panel_id']}_q{number}",
             "picture_row": picture_row, "scene": ["Drusen"], "context": ["A man of 60 years."],
+            "picture_config": "panels", **dict.fromkeys(("pair_id", "video_id", "start", "end")),
         }
         for number, row in enumerate(asked(panel["panel_id"], turn))
+    ]  # fmt: skip
+
+
+def lecture_rows(video: Mapping[str, Any], picture_row: int, turn: int) -> list[dict[str, Any]]:
+    """Return the rows of the hub's table about a picture of a lecture.
+
+    Args:
+        video: its row of the hub's videos.
+        picture_row: its place among those of its split.
+        turn: even ones say yes, odd ones no.
+    """
+    own = ("pair_id", "video_id", "start", "end", "license", "license_url", "commercial_use", "attribution", "split")
+    (row, _) = asked(video["pair_id"], turn)
+    evidence = [{**item, "found_in": "transcript"} for item in row["evidence"]]
+    return [
+        {
+            **row, **{name: video[name] for name in own}, "evidence": evidence, "boxes": [],
+            "instruction_id": f"{video['pair_id']}_q0", "picture_config": "videos", "picture_row": picture_row,
+            "scene": ["Drusen"], "context": [],
+            **dict.fromkeys(("panel_id", "article_id", "image_cluster_id")),
+        }
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,21 @@ from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.records.units import VIDEO
-from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.records.videos import VIDEO_PAIRS, video_pair_id
 from pmo_assets.release.gallery_pages import gallery_lectures
+from pmo_assets.release.hub.instruction_files import write_instructions
+from pmo_assets.release.instruction_checks import instruction_faults
 from pmo_assets.release.keys import HUB
-from pmo_assets.release.lectures import Lectures, release_lectures
+from pmo_assets.release.lectures import Lectures, lecture_instructions, release_lectures
 from pmo_assets.release.pair_checks import pair_faults
-from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.manifests import Manifests
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.release.finished import finish, make
+from pmo_assets_tests.release.instruction_rows import spoken_rows
 
-IMAGE = {"box": [0.0, 0.0, 1.0, 1.0], "image_type": "CFP", "modality": None, "score": 0.9}
+IMAGE = {"box": [0.0, 0.0, 1.0, 1.0], "image_type": "CFP", "modality": None, "modality_score": 0.0, "score": 0.9}
 
 
 def listing(video_id: int, digest: str = "d") -> dict[str, Any]:
@@ -158,6 +161,58 @@ def test_a_release_carries_them_with_their_pictures_and_nothing_of_what_is_close
         assert "closed words" not in said, key
 
 
+def said_of(videos: Videos, batch: str, *answers: str) -> None:
+    """Write the instructions of the pairs of a batch: whether there are drusen, by turns of answers."""
+    made: dict[str, list[dict[str, Any]]] = {"video_cues": [], "video_instructions": []}
+    rows = videos.tables.read(VIDEO_PAIRS, batch).iter_rows(named=True)
+    for row, answer in zip(rows, answers, strict=True):
+        name = video_pair_id(*(row[part] for part in ("video_id", "start", "end", "picture_sha256", "text")))
+        own = spoken_rows(name, video_id=row["video_id"], episode=row["episode"], answer=answer)
+        made = {table: [*found, *own[table]] for table, found in made.items()}
+    for table, found in made.items():
+        videos.tables.write(table, batch, found)
+
+
+def test_instructions_about_lectures_stand_beside_those_about_panels_in_one_balance(videos: Videos) -> None:
+    finish(videos.tables, "0001-a", {number: {"rows": 1} for number in (1, 2, 3)})  # each says yes
+    batch = videos.add(pair(1, 0, 0), pair(2, 0, FAR, "closed words", code=None), pair(3, 0, 1 << 100, "fovea"))
+    said_of(videos, batch, "No.", "No.", "No.")
+    pictures = ParquetPixels(videos.root, "keyframes", batch)
+    for number in (1, 2, 3):
+        pictures.write(number, [Picture("0", 4, 3, png_bytes(np.full((3, 4, 3), 40 * number, np.uint8)))])
+    made = make(videos.tables)
+    assert instruction_faults(videos.root, HUB) == dict.fromkeys(
+        ("no picture", "withheld", "messages", "box", "balance"), 0
+    )
+    opened = load(videos.root.root, verify=True)
+    shown = {item.pair_id: item for item in opened.videos}
+    asked = list(opened.instructions.filter(picture_config="videos"))
+    assert {item.video_id for item in asked} == {1, 3}, "a licence closes the other"
+    assert all(np.array_equal(np.asarray(item.image()), shown[item.pair_id].pixels()) for item in asked)
+    assert "A lie." not in str([item.chat() for item in asked])
+    assert made.manifest.counts["instructed_lectures"] == 2
+    for split in ("train", "validation", "test"):
+        said = [item.messages[-1].content for item in opened.instructions.filter(kind="yes_no", split=split)]
+        assert said.count("Yes.") == said.count("No.")
+    assert "No." in str([item.chat() for item in asked]), "some of a lecture balances a panel's yes"
+    card = videos.root.read(f"{HUB}/README.md").decode()
+    assert "and 2 pictures of lectures" in card
+    target = Path(videos.root.root, "out")
+    write_instructions(Path(videos.root.root, HUB), target)
+    lines = [json.loads(line) for path in sorted(target.glob("t*.jsonl")) for line in path.read_text().splitlines()]
+    lecture = next(line for line in lines if line.get("video_id") == 3)
+    assert (target / lecture["images"][0]).read_bytes() == shown[lecture["id"].partition("_")[0]].picture()
+    assert lecture["attribution"] == "Eyes"
+
+
+def test_instructions_of_a_batch_that_were_never_made_are_none(videos: Videos) -> None:
+    batch = videos.add(pair(1, 0, 0))
+    assert [table.height for table in lecture_instructions(videos.tables, videos.released())] == [0, 0]
+    said_of(videos, batch, "Yes.")
+    asked, cues = lecture_instructions(videos.tables, videos.released())
+    assert (asked.height, cues.height) == (2, 1), "what a check discards stays out"
+
+
 def test_a_release_without_them_has_no_such_config(videos: Videos) -> None:
     finish(videos.tables, "0001-a", {3: {}})
     make(videos.tables)
@@ -182,7 +237,14 @@ def test_the_gallery_shows_what_goes_out_with_its_place_and_nothing_of_what_is_c
     pictures = ParquetPixels(videos.root, "keyframes", batch)
     for number in (1, 2):
         pictures.write(number, [Picture("2", 4, 3, png_bytes(np.full((3, 4, 3), number, np.uint8)))])
-    (shown,) = gallery_lectures(videos.root, videos.tables, ReleaseOptions())
+    said_of(videos, batch, "Yes.", "Yes.")
+    (shown,) = gallery_lectures(videos.root, videos.tables, videos.released(), ())
+    asked, technique = shown.instructions
+    assert asked.turns == (("user", "Are there drusen?"), ("assistant", "Yes."))
+    assert (asked.evidence.texts, technique.evidence.others) == (
+        [("transcript", [("drusen", "evidence")])],
+        ["modality: OCT"],
+    )
     assert (shown.video, shown.text, shown.license, shown.attribution) == ("1.mp4", "drusen", "CC BY", "Eyes")
     assert shown.picture == png_bytes(np.full((3, 4, 3), 1, np.uint8))
 

@@ -20,13 +20,18 @@ from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.run_leases import RELEASE, RunLeases
 from pmo_assets.defs.stage_table import OWNERS, Stopwatch, column_schema, stage_table, table_schema
 from pmo_assets.defs.staleness import check_made_with
-from pmo_assets.defs.statistics import selection_of, statistics_metadata, statistics_of, summary_of
+from pmo_assets.defs.statistics import (
+    selection_of,
+    split_options_of,
+    statistics_metadata,
+    statistics_of,
+    summary_of,
+)
 from pmo_assets.defs.versions import code_version, same_settings
 from pmo_assets.pipeline.articles.relevance import load_specialty
-from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.quality.annotation_quality import release_audits
 from pmo_assets.records.stores import StorageError
-from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.records.videos import VIDEO_CUES, VIDEO_INSTRUCTIONS, VIDEO_PAIRS
 from pmo_assets.release.computed_once import groups_once, selection_once
 from pmo_assets.release.deidentification import identifying_parts, load_masker
 from pmo_assets.release.gallery_pages import write_gallery
@@ -134,10 +139,7 @@ class _ReleaseRun:
     def groups(self, selection: Selection) -> PanelGroups:
         """Return which panels look the same, and the splits."""
         settings, say = self.settings, self.context.log.info
-        # 0.7, not 0.7000000000000001
-        train = max(0.0, round(1 - settings.validation_share - settings.test_share, 12))
-        splits = SplitOptions((train, settings.validation_share, settings.test_share), settings.test_from_year)
-        code = code_version(find_panel_duplicates)
+        code, splits = code_version(find_panel_duplicates), split_options_of(settings)
         return groups_once(self.tables, selection, self.options, splits, code=code, say=say)
 
     @property
@@ -277,7 +279,7 @@ _RELEASED = (
 
 @_release_asset(
     deps=["retractions", "panel_duplicates", "annotations"],
-    batches=[*_RELEASED, *joined_names(), VIDEO_PAIRS],
+    batches=[*_RELEASED, *joined_names(), VIDEO_PAIRS, VIDEO_CUES, VIDEO_INSTRUCTIONS],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
     "licences applied; as the published file, as a folder for the Hugging Face Hub and as a gallery, with its version.",
     makers=[selection_once, groups_once, release_statistics, make_release, write_gallery, people_masking],
@@ -338,6 +340,7 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             folder=folder,
             facts=version_facts(data_root, version),
             masked={} if masking is None else masking.figures,
+            split_options=groups.split_options,
         ),
         masking=masking,
         audits=release_audits(tables),

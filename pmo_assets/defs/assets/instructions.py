@@ -1,4 +1,5 @@
-"""Group `instructions`: what panels' words say is visible, questions with answers that rest on it, and verdicts."""
+"""Group `instructions`: what words of articles and lectures say is visible, questions with answers that rest on it, and
+verdicts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -99,21 +100,25 @@ cue_scores = stage_table(
 )
 
 
-def random_page(rows: Sequence[Mapping[str, Any]], count: int = _SHOWN_OF_KIND) -> str:
+def random_page(
+    rows: Sequence[Mapping[str, Any]], count: int = _SHOWN_OF_KIND, *, owner: str = "panel_id", called: str = "panel"
+) -> str:
     """Return some instructions of each kind with their evidence, as Markdown; which ones, a hash decides.
 
     Args:
-        rows: of `instructions`.
+        rows: of `instructions`, or of `video_instructions`.
         count: of each kind.
+        owner: column of what they are about.
+        called: its name in words.
     """
-    lines = ["| kind | panel | messages | evidence |", "| --- | --- | --- | --- |"]
+    lines = [f"| kind | {called} | messages | evidence |", "| --- | --- | --- | --- |"]
     for kind in INSTRUCTION_KINDS:
         own = [row for row in rows if row["kind"] == kind]
-        own.sort(key=lambda row: number_of(row["panel_id"], row["number"]))
+        own.sort(key=lambda row: number_of(row[owner], row["number"]))
         for row in own[:count]:
             said = " ".join(f"**{turn['role']}:** {turn['content']}" for turn in row["messages"])
             shown = "; ".join(item["text"] for item in row["evidence"])
-            lines.append(f"| {kind} | {row['panel_id']} | {_cell(said)} | {_cell(shown)} |")
+            lines.append(f"| {kind} | {row[owner]} | {_cell(said)} | {_cell(shown)} |")
     return "\n".join(lines)
 
 
@@ -157,5 +162,60 @@ verdicts = stage_table(
         "discarded_by": dg.MetadataValue.json(discarded_by(verdicts_of_row(row) for row in made.rows)),
         "judged_by_people": sum(is_judged(verdicts_of_row(row)) for row in made.rows),
         **applied_metadata(made, "verdicts"),
+    },
+)
+
+
+def misplaced_spoken_cues(rows: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> list[str]:
+    """Return the cues that do not stand in their transcript where their row says: pair and words.
+
+    Args:
+        rows: of `video_cues`.
+        texts: transcripts by pair.
+    """
+    return [
+        f"{row['pair_id']}: {cue['text'][:60]}"
+        for row in rows
+        for cue in (*row["scenes"], *row["context"])
+        if texts[row["pair_id"]][cue["start"] : cue["end"]] != cue["text"]
+    ]
+
+
+def _spoken_cues_result(made: Made) -> dg.AssetCheckResult:
+    key = ("video_id", "episode")
+    told = {tuple(row[:2]): row[2] for row in made.tables["video_pairs"].select(*key, "text").rows()}
+    wrong = misplaced_spoken_cues(made.rows, {row["pair_id"]: told[row[key[0]], row[key[1]]] for row in made.rows})
+    return dg.AssetCheckResult(
+        check_name=VERBATIM_CUES,
+        passed=not wrong,
+        metadata={"wrong": len(wrong), "examples": dg.MetadataValue.json(wrong[:20])},
+    )
+
+
+video_cues = stage_table(
+    "video_cues",
+    checks=[
+        checks.BatchCheck(VERBATIM_CUES, "Every cue stands in its transcript where its row says.", _spoken_cues_result)
+    ],
+    summary=lambda made: {
+        "pictures": len(made.rows),
+        "pictures_with_scenes": sum(bool(row["scenes"]) for row in made.rows),
+        "scenes": sum(len(row["scenes"]) for row in made.rows),
+        "kept": sum(row["is_kept"] for row in made.rows),
+        "modalities": _tally([row["modality"] for row in made.rows]),
+    },
+)
+
+video_instructions = stage_table(
+    "video_instructions",
+    summary=lambda made: {
+        "instructions": len(made.rows),
+        "kept": sum(row["is_kept"] for row in made.rows),
+        "pictures": len({row["pair_id"] for row in made.rows}),
+        "kinds": _tally([row["kind"] for row in made.rows]),
+        "discarded_by": dg.MetadataValue.json(discarded_by(verdicts_of_row(row) for row in made.rows)),
+        "preview": dg.MetadataValue.md(
+            random_page([row for row in made.rows if row["is_kept"]], owner="pair_id", called="picture of a lecture")
+        ),
     },
 )

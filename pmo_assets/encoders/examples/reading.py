@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import json
 import tarfile
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import polars as pl
 
 import pmo_assets
-from pmo_assets.encoders.examples.units import (
-    Examples,
-    ExamplesError,
-    Picture,
-    Unit,
-    joined,
-    split_by_source,
-)
+from pmo_assets.encoders.examples.example_sets import Examples, joined, split_by_source
+from pmo_assets.encoders.examples.unit_rows import PictureAt, unit_rows
+from pmo_assets.encoders.examples.units import ExamplesError
 from pmo_assets.loading import Release, ReleaseError
 from pmo_assets.loading.typed_rows import Split
 from pmo_assets.records.geometry import as_box
-from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel, PictureConfig, source_name
+from pmo_assets.records.pairs import PAIR_LEVELS, PICTURE_CONFIGS, PairLevel, PictureConfig, source_name
 
 _COLUMNS: Final = (
     "pair_id", "level", "text_kind", "text", "confidence", "picture_config", "picture_row", "box", "article_id",
@@ -124,16 +118,48 @@ def _read(place: Path | str, split: Split | None, levels: Collection[PairLevel],
     folder = None if str(place).startswith("s3:/") else Path(place)
     tars = sorted(folder.glob("*.tar")) if folder is not None and folder.is_dir() else []
     if tars:
-        rows: Iterable[dict[str, Any]] = _tar_rows([tar for tar in tars if split in (None, tar.name.split("-")[0])])
+        tars = [tar for tar in tars if split in (None, tar.name.split("-")[0])]
+        rows, picture_at = _tar_rows(tars), _pictures_of_tars(tars)
         looks: Mapping[str, str] = {}
     else:
-        rows, looks = _release_rows(place, split)
-    units, unsure = _units(rows, looks, levels, min_confidence)
+        release, rows, looks = _release_rows(place, split)
+        picture_at = _pictures_of_release(release)
+    units, unsure = unit_rows(_pairs(rows, looks), levels, picture_at, min_confidence)
     notes = [f"{unsure:,} units of {place} have a confidence below {min_confidence:g}"] if unsure else []
     return Examples(units, tuple(notes))
 
 
-def _release_rows(place: Path | str, split: Split | None) -> tuple[Iterator[dict[str, Any]], dict[str, str]]:
+def _pictures_of_tars(tars: Sequence[Path]) -> PictureAt:
+    return lambda tar, offset, size: TarPicture(tars[tar], offset, size)
+
+
+def _pictures_of_release(release: Release) -> PictureAt:
+    return lambda config, split, row: ReleasePicture(release, PICTURE_CONFIGS[config], _SPLITS[split], row)
+
+
+_SPLITS: Final[tuple[Split, ...]] = get_args(Split)
+
+
+def _pairs(rows: Iterable[dict[str, Any]], looks: Mapping[str, str]) -> Iterator[tuple[PairLevel, dict[str, Any]]]:
+    """Yield levels, and the columns of `unit_rows.SCHEMA`.
+
+    Args:
+        rows: pairs, with `picture` as `picture_at` takes it.
+        looks: groups of what looks the same, by the names of units.
+    """
+    for row in rows:
+        name = row[_NAME[row["level"]]]
+        left, top, right, bottom = as_box(row["box"])
+        yield row["level"], {
+            "pair_id": row["pair_id"], "text_kind": row["text_kind"], "text": row["text"],
+            "confidence": row["confidence"], "name": name,
+            "source": source_name(row["article_id"], row.get("video_id")), "figure_id": row["figure_id"],
+            "panel_id": row["panel_id"], "looks": looks.get(name) or _alike(row) or name, "left": left, "top": top,
+            "right": right, "bottom": bottom, "picture": row["picture"],
+        }  # fmt: skip
+
+
+def _release_rows(place: Path | str, split: Split | None) -> tuple[Release, Iterator[dict[str, Any]], dict[str, str]]:
     release = pmo_assets.load(place)
     try:
         pairs = release.pairs
@@ -149,13 +175,13 @@ def _release_rows(place: Path | str, split: Split | None) -> tuple[Iterator[dict
     def rows() -> Iterator[dict[str, Any]]:
         for start in range(0, len(wanted), _AT_ONCE):
             for row in wanted[start : start + _AT_ONCE].to_arrow(columns).to_pylist():
-                picture = ReleasePicture(release, row["picture_config"], row["split"], row["picture_row"])
-                yield {**row, "picture": picture}
+                numbers = PICTURE_CONFIGS.index(row["picture_config"]), _SPLITS.index(row["split"]), row["picture_row"]
+                yield {**row, "picture": numbers}
 
     looks = _looks(release, "panels", "panel_id", "duplicate_group")
     if release.manifest.get("counts", {}).get("videos"):
         looks |= _looks(release, "videos", "pair_id", "picture_group")
-    return rows(), looks
+    return release, rows(), looks
 
 
 def _looks(release: Release, config: str, name: str, group: str) -> dict[str, str]:
@@ -167,26 +193,28 @@ def _looks(release: Release, config: str, name: str, group: str) -> dict[str, st
 _AT_ONCE: Final = 10_000
 
 
-def _tar_rows(tars: Iterable[Path]) -> Iterator[dict[str, Any]]:
+def _tar_rows(tars: Sequence[Path]) -> Iterator[dict[str, Any]]:
     """Yield the pairs of tar shards, each with the place of its picture.
 
     Raises:
         ExamplesError: if a tar is damaged, or none of pairs.
     """
-    for tar in tars:
-        pictures: dict[str, TarPicture] = {}
+    for number, tar in enumerate(tars):
+        last, picture = "", (0, 0, 0)  # a sample's files are neighbours, the picture first
         try:
             with tarfile.open(tar, "r:") as members:
                 for member in members:
                     key, _, extension = member.name.partition(".")
                     if extension in ("png", "webp"):
-                        pictures[key] = TarPicture(tar, member.offset_data, member.size)
+                        last, picture = key, (number, member.offset_data, member.size)
                     elif extension == "json" and member.isreg() and member.size <= MOST_JSON_BYTES:
                         stream = members.extractfile(member)
                         facts = json.loads(stream.read()) if stream else {}
                         shared = {name: value for name, value in facts.items() if name != "pairs"}
+                        if key != last:
+                            raise ValueError(f"the texts of {key} do not follow its picture")
                         for pair in facts["pairs"]:
-                            yield {**shared, **pair, "picture": pictures[key]}
+                            yield {**shared, **pair, "picture": picture}
                     members.members = []  # type: ignore[attr-defined]  # else every header stays in memory
         except (tarfile.TarError, ValueError, KeyError, TypeError) as error:
             raise ExamplesError(
@@ -194,39 +222,6 @@ def _tar_rows(tars: Iterable[Path]) -> Iterator[dict[str, Any]]:
             ) from error
 
 
-def _units(
-    rows: Iterable[dict[str, Any]], looks: Mapping[str, str], levels: Collection[PairLevel], min_confidence: float
-) -> tuple[dict[PairLevel, list[Unit]], int]:
-    """Return units with all their texts, in the order in which they first occur, and how many were not sure enough."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in rows:
-        if row["level"] not in levels:
-            continue
-        entry = found.setdefault((row["level"], row[_NAME[row["level"]]]), {"row": row, "texts": {}})
-        entry["texts"].setdefault(row["text_kind"], []).append((row["pair_id"], row["text"]))
-    units: dict[PairLevel, list[Unit]] = {level: [] for level in levels}
-    unsure: Counter[str] = Counter()
-    for (level, name), entry in found.items():
-        row, picture = entry["row"], entry["row"]["picture"]
-        assert isinstance(picture, ReleasePicture | TarPicture)
-        confidence = row["confidence"]
-        if confidence is not None and confidence < min_confidence:
-            unsure[level] += 1
-            continue
-        units[level].append(  # type: ignore[index]
-            Unit(
-                level, name, source_name(row["article_id"], row.get("video_id")),  # type: ignore[arg-type]
-                row["figure_id"], row["panel_id"], looks.get(name) or _alike(row) or name,
-                _checked(picture), as_box(row["box"]), entry["texts"], confidence,
-            )
-        )  # fmt: skip
-    return units, sum(unsure.values())
-
-
 def _alike(row: Mapping[str, Any]) -> str | None:
     """Return the group of what looks the same as the picture of a row of a tar; a region is a part of the picture."""
     return row.get("duplicate_group") if row["level"] in ("panel", "video") else None
-
-
-def _checked(picture: ReleasePicture | TarPicture) -> Picture:
-    return picture

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pmo_assets.encoders.examples.unit_rows import Keys, facts_of, name_key, taken
 from pmo_assets.encoders.examples.units import ExamplesError, Unit
 from pmo_assets.records.pairs import TEXT_KINDS, PairLevel, TextKind
 
@@ -24,6 +27,36 @@ def kinds_of(composition: str) -> tuple[TextKind, ...]:
     if unknown:
         raise ExamplesError(f"there is no kind of text {unknown[0]!r}: {', '.join(TEXT_KINDS)}, joined by +")
     return parts  # type: ignore[return-value]
+
+
+_WHOLES: Final[Mapping[TextKind, PairLevel]] = {"caption": "figure", "subcaption": "panel"}
+"""Texts that parts are also said to have, and the level that they are of."""
+
+_FROM_ABOVE: Final = frozenset({
+    ("caption", "panel"), ("caption", "region"), ("caption", "video"), ("subcaption", "region"),
+})  # fmt: skip
+
+
+class _Above:
+    """Texts of a kind by the names of their units; in memory are only the keys of the names."""
+
+    def __init__(self, units: Sequence[Unit], kind: TextKind) -> None:
+        facts = facts_of(units)
+        rows = np.flatnonzero(facts.has(kind))
+        order = np.argsort(facts.names[rows], kind="stable")
+        self._units, self._kind = units, kind
+        self._keys, self._rows = facts.names[rows][order], rows[order]
+
+    def has(self, keys: Keys) -> NDArray[np.bool_]:
+        """Return which names have one, (n,)."""
+        return np.isin(keys, self._keys)
+
+    def texts(self, name: str) -> Sequence[tuple[str, str]]:
+        key = np.uint64(name_key(name))
+        place = int(np.searchsorted(self._keys, key))
+        if place == len(self._keys) or self._keys[place] != key:
+            return ()
+        return self._units[int(self._rows[place])].texts[self._kind]
 
 
 class Texts:
@@ -46,21 +79,16 @@ class Texts:
         for level, own in weights.items():
             if any(weight < 0 for weight in own.values()) or not self._choices[level]:
                 raise ExamplesError(f"the weights of the texts of level {level} are negative, or all zero")
-        self._above: dict[tuple[str, TextKind], Sequence[tuple[str, str]]] = {}
-        wholes: tuple[tuple[PairLevel, TextKind], ...] = (("figure", "caption"), ("panel", "subcaption"))
-        for level, kind in wholes:
-            for unit in units.get(level, ()):
-                if kind in unit.texts:
-                    self._above[unit.name, kind] = unit.texts[kind]
+        self._above: dict[TextKind, _Above] = {
+            kind: _Above(units.get(level, ()), kind) for kind, level in _WHOLES.items() if len(units.get(level, ()))
+        }
 
     def _of_kind(self, unit: Unit, kind: TextKind) -> Sequence[tuple[str, str]]:
         if kind in unit.texts:
             return unit.texts[kind]
-        if kind == "caption" and unit.level != "figure" and unit.figure_id is not None:
-            return self._above.get((unit.figure_id, kind), ())
-        if kind == "subcaption" and unit.level == "region" and unit.panel_id is not None:
-            return self._above.get((unit.panel_id, kind), ())
-        return ()
+        above = unit.figure_id if kind == "caption" and unit.level != "figure" else None
+        above = unit.panel_id if kind == "subcaption" and unit.level == "region" else above
+        return self._above[kind].texts(above) if above is not None and kind in self._above else ()
 
     def _possible(self, unit: Unit) -> list[tuple[tuple[TextKind, ...], float]]:
         return [(kinds, weight) for kinds, weight in self._choices.get(unit.level, ()) if self._of_kind(unit, kinds[0])]
@@ -68,6 +96,17 @@ class Texts:
     def has_any(self, unit: Unit) -> bool:
         """Say whether a text can be drawn for a unit."""
         return bool(self._possible(unit))
+
+    def able(self, level: PairLevel, units: Sequence[Unit]) -> Sequence[Unit]:
+        """Return the units of a level of which a text can be drawn (`has_any`); none is looked at."""
+        facts = facts_of(units)
+        found = np.zeros(len(units), dtype=bool)
+        for kinds, _ in self._choices.get(level, ()):
+            kind = kinds[0]
+            found |= facts.has(kind)
+            if kind in self._above and (kind, level) in _FROM_ABOVE:
+                found |= self._above[kind].has(facts.figures if kind == "caption" else facts.panels)
+        return taken(units, np.flatnonzero(found))
 
     def drawn(self, unit: Unit, chance: np.random.Generator) -> str:
         """Return a text of a unit, drawn by weight; of several texts of a kind one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,6 +50,7 @@ class Unit:
         box: where in it, as fractions; `WHOLE` but for regions.
         texts: of each kind, (pair_id, text) in the order of the release.
         confidence: that the texts are of this unit; None for figures and lectures.
+        place: the number of the release or folder that it was read from, in the order in which they were given.
     """
 
     level: PairLevel
@@ -62,6 +63,7 @@ class Unit:
     box: Box
     texts: Mapping[TextKind, Sequence[tuple[str, str]]]
     confidence: float | None
+    place: int = 0
 
     @property
     def parent(self) -> str | None:
@@ -103,69 +105,3 @@ def shown(unit: Unit, *, whole: bool = False) -> PIL.Image.Image:
 def picture_digest(content: bytes, box: Box = WHOLE) -> bytes:
     """Return 16 bytes that stand for a picture file and a box in it."""
     return hashlib.sha256(content + repr(tuple(box)).encode()).digest()[:16]
-
-
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Units by level, and what was left out while they were read.
-
-    Attributes:
-        units: of each level, in the order of their pictures.
-        left_out: what was left out, in words.
-    """
-
-    units: Mapping[PairLevel, Sequence[Unit]]
-    left_out: tuple[str, ...] = ()
-
-    def sources(self) -> set[str]:
-        """Return the articles and lectures."""
-        return {unit.source for units in self.units.values() for unit in units}
-
-    def __len__(self) -> int:
-        """Return the number of units of all levels."""
-        return sum(map(len, self.units.values()))
-
-    def digest(self) -> str:
-        """Return what stands for all units: names, boxes, groups of duplicates and texts; pictures are not read."""
-        found = hashlib.sha256()
-        for level, own in self.units.items():
-            found.update(f"{level} {len(own)}\n".encode())
-            for unit in own:
-                texts = sorted((kind, *map(tuple, said)) for kind, said in unit.texts.items())
-                found.update(repr((unit.name, unit.source, unit.looks, unit.box, texts)).encode())
-        return found.hexdigest()[:24]
-
-    def of(self, sources: set[str]) -> Examples:
-        """Return the units of some articles and lectures."""
-        kept = {level: [unit for unit in own if unit.source in sources] for level, own in self.units.items()}
-        return Examples(kept, self.left_out)
-
-
-def joined(examples: Iterable[Examples]) -> Examples:
-    """Return the units of several sources as those of one."""
-    listed = list(examples)
-    units: dict[PairLevel, list[Unit]] = {}
-    for item in listed:
-        for level, own in item.units.items():
-            units.setdefault(level, []).extend(own)
-    return Examples(units, tuple(note for item in listed for note in item.left_out))
-
-
-def split_by_source(train: Examples, share: float = 0.1) -> tuple[Examples, Examples]:
-    """Return training and validation where there is no validation split: whole articles and lectures, by their digest.
-
-    Args:
-        train: all units.
-        share: of the articles and lectures that validate; at least one does.
-
-    Raises:
-        ExamplesError: if there is only one article or lecture.
-    """
-    sources = sorted(train.sources(), key=lambda name: hashlib.sha256(name.encode()).digest())
-    if len(sources) < 2:
-        raise ExamplesError(
-            "the pairs are of one article or lecture: training needs a second one, by which weights are chosen (none "
-            "is on both sides)"
-        )
-    count = max(1, round(len(sources) * share))
-    return train.of(set(sources[count:])), train.of(set(sources[:count]))

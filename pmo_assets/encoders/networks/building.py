@@ -248,7 +248,7 @@ def load_encoder(place: Path) -> DualEncoder:
         tokenizer = _hf_tokenizer(beside or named, context) if named else SimpleTokenizer(context_length=context)
         size = preprocess.get("size", config["vision_cfg"].get("image_size", 224))
         whole = {**_preprocess(EncoderChoice(), size, preprocess["mean"], preprocess["std"]), **preprocess}
-        return DualEncoder(model, config, whole, tokenizer, str(read.get("name", folder.name)))
+        return DualEncoder(model, config, whole, tokenizer, str(read.get("name", folder.name)), folder)
     except Exception as error:  # of JSON, safetensors, PyTorch, transformers: whatever the bytes happen to look like
         raise_fault(error)
         raise EncoderError(f"the encoder in {folder} is damaged: {' '.join(str(error).split())[:300]}") from error

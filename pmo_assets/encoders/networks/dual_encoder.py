@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import PIL.Image
@@ -76,19 +77,28 @@ class DualEncoder:
         preprocess: of pictures (`preprocess_cfg` of open_clip).
         tokenizer: of open_clip.
         name: for people.
+        folder: that it was loaded from, as it is there; None for one that was made.
         image, text: the towers.
+        kept_form: what `folded.embedding_form` made, behind the state of the weights that it is of.
     """
 
     def __init__(
-        self, model: Any, config: dict[str, Any], preprocess: dict[str, Any], tokenizer: Any, name: str
+        self,
+        model: Any,
+        config: dict[str, Any],
+        preprocess: dict[str, Any],
+        tokenizer: Any,
+        name: str,
+        folder: Path | None = None,
     ) -> None:
         """Take the towers apart; nothing is trained until `train_blocks` says so."""
         self.model, self.config, self.preprocess = model, config, preprocess
-        self.tokenizer, self.name = tokenizer, name
+        self.tokenizer, self.name, self.folder = tokenizer, name, folder
         self.image, self.text = image_tower(model.visual), text_tower(model.text)
         self.image_split: Split | None = None
         self._transforms: dict[Any, Callable[[PIL.Image.Image], Tensor]] = {}
         self.cut_texts: set[str] = set()
+        self.kept_form: tuple[Any, Callable[[Tensor], Tensor], int | None] | None = None
 
     @property
     def dimensions(self) -> int:

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -37,6 +37,8 @@ class DataPart(_Part):
     Attributes:
         texts: of each level that is trained, texts by weight ("subcaption + summary" = 1.0).
         min_confidence: units with a smaller one are left out.
+        shares: of each place (release or folder of tar shards, in the order in which they are given) among the examples
+            of a level; those that have none of it leave theirs to the others. Empty: every unit is seen as often.
         views: pictures of a unit that are kept as features where the picture encoder's body is frozen: the whole one,
             and random crops.
         crop: smallest share of the area of a random crop, whose sides are 3:4 to 4:3; 1 for none.
@@ -44,6 +46,7 @@ class DataPart(_Part):
 
     texts: Mapping[PairLevel, Mapping[str, float]] = Field(min_length=1)
     min_confidence: float = Field(default=0.0, ge=0, le=1)
+    shares: tuple[Annotated[float, Field(gt=0)], ...] = ()
     views: int = Field(default=1, ge=1, le=64)
     crop: float = Field(default=0.9, gt=0, le=1)
 

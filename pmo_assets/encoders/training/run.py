@@ -16,11 +16,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch import distributed as dist
 
-from pmo_assets.encoders.examples.units import Examples, ExamplesError, Unit
+from pmo_assets.encoders.examples.example_sets import Examples
+from pmo_assets.encoders.examples.units import ExamplesError, Unit
 from pmo_assets.encoders.networks.building import build_encoder
 from pmo_assets.encoders.networks.dual_encoder import DualEncoder
 from pmo_assets.encoders.networks.saving import save_encoder
@@ -111,8 +113,8 @@ class _Run:
     def __init__(
         self, folder: Path, train: Examples, validation: Examples, recipe: Recipe, options: RunOptions
     ) -> None:
-        if shared := train.sources() & validation.sources():
-            raise ExamplesError(f"{min(shared)} is in training and validation")
+        if len(shared := np.intersect1d(train.source_keys(), validation.source_keys())):
+            raise ExamplesError(f"{min(train.of_keys(shared).sources())} is in training and validation")
         self.folder, self.recipe, self.options = folder, recipe, options
         self.rank, self.world = processes()
         self.leads = self.rank == 0
@@ -122,7 +124,7 @@ class _Run:
         self.counts = {
             "train": {level: len(own) for level, own in self.sampler.units.items()},
             "validation": {level: len(own) for level, own in self.units.items()},
-            "articles": len(train.sources()),
+            "articles": len(train.source_keys()),
         }
         torch.manual_seed(recipe.run.seed)
         self.encoder: DualEncoder = build_encoder(recipe.encoder)
@@ -140,11 +142,12 @@ class _Run:
         self.identity = self._identity(train)
         self.events: Any = None
 
-    def _validation_units(self, validation: Examples) -> dict[PairLevel, list[Unit]]:
+    def _validation_units(self, validation: Examples) -> dict[PairLevel, Sequence[Unit]]:
         texts = Sampler.texts_of(validation, self.recipe)
         most, seed = self.recipe.run.validation_units, self.recipe.run.seed
         found = {
-            level: chosen_units(validation.units.get(level, ()), texts, most, seed) for level in self.sampler.units
+            level: chosen_units(level, validation.units.get(level, ()), texts, most, seed)
+            for level in self.sampler.units
         }
         self.validation_texts = texts
         found = {level: own for level, own in found.items() if len(own) > 1}

@@ -13,8 +13,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.encoders.examples.example_sets import Examples
 from pmo_assets.encoders.examples.texts import Texts
-from pmo_assets.encoders.examples.units import Examples, ExamplesError, Unit
+from pmo_assets.encoders.examples.unit_rows import facts_of, name_key, taken
+from pmo_assets.encoders.examples.units import ExamplesError, Unit
 from pmo_assets.encoders.training.recipes import Recipe
 from pmo_assets.records.pairs import PAIR_LEVELS, PairLevel
 
@@ -56,6 +58,63 @@ def mixed_order(count: int, seed: Sequence[int]) -> NDArray[np.int64]:
     return shuffled[np.argsort(windows[shuffled], kind="stable")]
 
 
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """Units of a level that are gone through together: those of one place, or all.
+
+    Attributes:
+        place: its number; 0 for all.
+        share: of the units of a level in a batch.
+        rows: (n,) numbers of units.
+        shared: the recipe gives places shares.
+    """
+
+    place: int
+    share: float
+    rows: NDArray[np.int64]
+    shared: bool
+
+
+class _Parts:
+    """Units by the name of what they are a part of."""
+
+    def __init__(self, level: PairLevel, units: Sequence[Unit]) -> None:
+        parents = facts_of(units).parents(level)
+        self._units, self._rows = units, np.argsort(parents, kind="stable")
+        self._parents = parents[self._rows]
+
+    def of(self, unit: Unit) -> Sequence[Unit]:
+        key = np.uint64(name_key(unit.name))
+        first, end = (int(np.searchsorted(self._parents, key, side)) for side in ("left", "right"))
+        return taken(self._units, self._rows[first:end])
+
+
+def _strata(places: NDArray[np.int16], shares: Sequence[float]) -> list[Stratum]:
+    """Return the units of each place that has some, all as one where places have no shares.
+
+    Args:
+        places: (n,) of the units of a level.
+        shares: of the places.
+
+    Raises:
+        ExamplesError: if a place has no share.
+    """
+    if not shares:
+        return [Stratum(0, 1.0, np.arange(len(places)), False)]
+    if int(places.max()) >= len(shares):
+        raise ExamplesError(
+            f"data.shares has {len(shares)} shares, but units come from {int(places.max()) + 1} places: it needs one "
+            "for each"
+        )
+    return [Stratum(k, shares[k], np.flatnonzero(places == k), True) for k in np.unique(places).tolist()]
+
+
+def _parts(strata: Sequence[Stratum], size: int) -> list[int]:
+    """Return how many of `size` units come from each stratum."""
+    ends = np.cumsum([stratum.share for stratum in strata])
+    return [int(count) for count in np.diff([0, *np.round(ends / ends[-1] * size).astype(int)])]
+
+
 class Sampler:
     """Batches of a run."""
 
@@ -67,11 +126,8 @@ class Sampler:
         """
         self.recipe = recipe
         self.texts = self.texts_of(examples, recipe)
-        with_text = {
-            level: [unit for unit in examples.units.get(level, ()) if self.texts.has_any(unit)]
-            for level in recipe.data.texts
-        }
-        self.units: dict[PairLevel, list[Unit]] = {
+        with_text = {level: self.texts.able(level, examples.units.get(level, ())) for level in recipe.data.texts}
+        self.units: dict[PairLevel, Sequence[Unit]] = {
             level: with_text[level] for level in recipe.levels if len(with_text[level]) > 1
         }
         if not self.units:
@@ -80,11 +136,12 @@ class Sampler:
                 f"({', '.join(name for texts in recipe.data.texts.values() for name in texts)}) to train on"
             )
         self.cycle = [level for level in recipe.schedule.cycle if level in self.units]
-        self.parts: dict[str, list[Unit]] = {}
-        for level, weight in (("panel", recipe.loss.figure_panel), ("region", recipe.loss.panel_region)):
-            for unit in with_text.get(level, ()) if weight else ():  # type: ignore[call-overload]
-                self.parts.setdefault(unit.parent or "", []).append(unit)
-        self._orders: dict[tuple[PairLevel, int], NDArray[np.int64]] = {}
+        kinds: tuple[tuple[PairLevel, PairLevel, float], ...] = (
+            ("figure", "panel", recipe.loss.figure_panel), ("panel", "region", recipe.loss.panel_region),
+        )  # fmt: skip
+        self._parts = {above: _Parts(level, with_text.get(level, ())) for above, level, weight in kinds if weight}
+        self._strata = {level: _strata(facts_of(own).places, recipe.data.shares) for level, own in self.units.items()}
+        self._orders: dict[tuple[PairLevel, int], tuple[int, NDArray[np.int64]]] = {}
 
     @staticmethod
     def texts_of(examples: Examples, recipe: Recipe) -> Texts:
@@ -112,38 +169,42 @@ class Sampler:
         ends = np.round(np.cumsum(shares) / shares.sum() * size).astype(int)
         return dict(zip(self.cycle, np.diff([0, *ends]).tolist(), strict=True))
 
-    def _before(self, level: PairLevel, batch: int) -> int:
-        """Return how many units of a level the batches before this one had."""
+    def _turns(self, level: PairLevel, batch: int) -> int:
+        """Return how many batches before this one had units of a level."""
         if self.recipe.schedule.kind == "mixed":
-            return batch * self.sizes(0).get(level, 0)
+            return batch
         whole, rest = divmod(batch, len(self.cycle))
-        turns = whole * self.cycle.count(level) + self.cycle[:rest].count(level)
-        return turns * self.recipe.optimiser.batch_size
+        return whole * self.cycle.count(level) + self.cycle[:rest].count(level)
 
-    def _unit(self, level: PairLevel, number: int) -> Unit:
-        units = self.units[level]
-        epoch, place = divmod(number, len(units))
-        key = (level, epoch)
-        if key not in self._orders:
-            self._orders = {old: order for old, order in self._orders.items() if old[1] >= epoch - 1}
-            seed = (self.recipe.run.seed, 1, PAIR_LEVELS.index(level), epoch)
-            self._orders[key] = mixed_order(len(units), seed)
-        return units[int(self._orders[key][place])]
+    def _chosen(self, level: PairLevel, batch: int, size: int) -> list[Unit]:
+        """Return the units of a level in a batch, each once: of every place its share."""
+        units, turns = self.units[level], self._turns(level, batch)
+        numbers: dict[int, None] = {}
+        for stratum, count in zip(self._strata[level], _parts(self._strata[level], size), strict=True):
+            own = (self._row(level, stratum, turns * count + k) for k in range(count))
+            numbers |= dict.fromkeys(own)
+        return [units[number] for number in numbers]
+
+    def _row(self, level: PairLevel, stratum: Stratum, number: int) -> int:
+        epoch, place = divmod(number, len(stratum.rows))
+        key = (level, stratum.place)
+        if key not in self._orders or self._orders[key][0] != epoch:
+            seed = (self.recipe.run.seed, 1, PAIR_LEVELS.index(level), epoch, *((stratum.place,) * stratum.shared))
+            self._orders[key] = epoch, mixed_order(len(stratum.rows), seed)
+        return int(stratum.rows[int(self._orders[key][1][place])])
 
     def batch(self, number: int) -> list[Entry]:
         """Return the entries of a batch, counted from 0; a unit stands in it once."""
         chance = np.random.default_rng([self.recipe.run.seed, 2, number])
         entries: list[Entry] = []
         for level, size in self.sizes(number).items():
-            first = self._before(level, number)
-            own = {id(unit): unit for unit in (self._unit(level, first + k) for k in range(size))}
-            for unit in own.values():
+            for unit in self._chosen(level, number, size):
                 place = len(entries)
                 entries.append(self._entry(unit, -1, True, chance))
-                parts = self.parts.get(unit.name, ())
-                if parts:
+                parts = self._parts[level].of(unit) if level in self._parts else ()
+                if len(parts):
                     chosen = chance.permutation(len(parts))[: self.recipe.schedule.children]
-                    entries += [self._entry(parts[k], place, False, chance) for k in sorted(chosen)]
+                    entries += [self._entry(parts[k], place, False, chance) for k in sorted(chosen.tolist())]
         return entries
 
     def _entry(self, unit: Unit, parent: int, counted: bool, chance: np.random.Generator) -> Entry:

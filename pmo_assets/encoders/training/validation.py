@@ -14,6 +14,7 @@ from pmo_assets.encoders.evaluation.embeddings import Embeddings, EmbeddingsErro
 from pmo_assets.encoders.evaluation.evaluate import evaluate_retrieval
 from pmo_assets.encoders.evaluation.pairs import Pair, paired
 from pmo_assets.encoders.examples.texts import Texts
+from pmo_assets.encoders.examples.unit_rows import taken
 from pmo_assets.encoders.examples.units import Unit
 from pmo_assets.encoders.training.inputs import InputMaker
 from pmo_assets.encoders.training.sampling import Entry
@@ -25,13 +26,13 @@ AT_ONCE: Final = 64
 """Units that are embedded together."""
 
 
-def chosen_units(units: Sequence[Unit], texts: Texts, most: int, seed: int) -> list[Unit]:
+def chosen_units(level: PairLevel, units: Sequence[Unit], texts: Texts, most: int, seed: int) -> Sequence[Unit]:
     """Return the units of a level that have a text; of more than `most` so many, drawn once for all."""
-    able = [unit for unit in units if texts.has_any(unit)]
+    able = texts.able(level, units)
     if len(able) <= most:
         return able
     chosen = np.random.default_rng([seed, 3]).permutation(len(able))[:most]
-    return [able[place] for place in sorted(chosen.tolist())]
+    return taken(able, np.sort(chosen))
 
 
 def embedded(maker: InputMaker, units: Sequence[Unit], texts: Sequence[str]) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Rows of the hub's table `instructions`: what every verdict keeps, balanced, about panels that go out.
+"""Rows of the hub's table `instructions`: what every verdict keeps, balanced, about panels and lectures that go out.
 
 Balance: in each split there are as many yes as no for each thing that is asked for. What is too much of one is left
 out by hash, so that the same tables give the same rows. Then neither a constant answer nor the words of the question
@@ -20,6 +20,7 @@ import polars as pl
 
 from pmo_assets.pipeline.dataset.panel_boxes import box_of_panel
 from pmo_assets.tables.release import hub_table
+from pmo_assets.tables.schemas import empty_table
 
 FROM_PANELS: Final = (
     "panel_id", "article_id", "image_cluster_id", "content_box", "license", "license_url", "commercial_use",
@@ -27,18 +28,22 @@ FROM_PANELS: Final = (
 )  # fmt: skip
 """Columns of the hub's panels that instructions are made of, besides `picture_row` and `has_picture`."""
 
+FROM_VIDEOS: Final = ("pair_id", "video_id", "license", "license_url", "commercial_use", "attribution", "split")
+"""The same of the hub's videos, besides `picture_row`, and `start` and `end` of the slide."""
+
 _KEY: Final = ("panel_id", "number")
 
 
-def instruction_id(row: Mapping[str, Any]) -> str:
-    """Return the name of an instruction: it stays while panel, kind and messages do.
+def instruction_id(row: Mapping[str, Any], owner: str = "panel_id") -> str:
+    """Return the name of an instruction: it stays while panel (or picture of a lecture), kind and messages do.
 
     Args:
-        row: of `instructions`.
+        row: of `instructions`, or of `video_instructions`.
+        owner: column of what it is about: "panel_id", or "pair_id".
     """
-    said = [row["panel_id"], row["kind"], [[turn["role"], turn["content"]] for turn in row["messages"]]]
+    said = [row[owner], row["kind"], [[turn["role"], turn["content"]] for turn in row["messages"]]]
     encoded = json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return f"{row['panel_id']}_q{hashlib.blake2b(encoded, digest_size=8).hexdigest()}"
+    return f"{row[owner]}_q{hashlib.blake2b(encoded, digest_size=8).hexdigest()}"
 
 
 @dataclass
@@ -74,9 +79,10 @@ def kept_instructions(instructions: pl.DataFrame, verdicts: pl.DataFrame) -> pl.
     return with_instruction_ids(instructions.join(kept, on=_KEY, how="semi", maintain_order="left"))
 
 
-def with_instruction_ids(instructions: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of `instructions` with `instruction_id`, each id once."""
-    names = [instruction_id(row) for row in instructions.select("panel_id", "kind", "messages").iter_rows(named=True)]
+def with_instruction_ids(instructions: pl.DataFrame, owner: str = "panel_id") -> pl.DataFrame:
+    """Return rows of `instructions`, or of `video_instructions` (owner "pair_id"), with `instruction_id`, each once."""
+    rows = instructions.select(owner, "kind", "messages").iter_rows(named=True)
+    names = [instruction_id(row, owner) for row in rows]
     return instructions.with_columns(instruction_id=pl.Series(names, dtype=pl.String)).unique(
         "instruction_id", keep="first", maintain_order=True
     )
@@ -99,7 +105,6 @@ def hub_instructions(
         sides: (width, height) in pixels of the figure's picture of each panel.
         left_out: names of instructions that balance leaves out.
     """
-    names = list(hub_table("instructions").columns())
     told = cues.select(
         "panel_id",
         scene=pl.col("scenes").list.eval(pl.element().struct.field("text")),
@@ -117,7 +122,89 @@ def hub_instructions(
         [placed for box in boxes if (placed := box_of_panel(box, panel, *sides[name])) is not None]
         for name, panel, boxes in rows.select("panel_id", "content_box", "boxes").iter_rows()
     ]
-    return rows.with_columns(boxes=pl.Series(placed, dtype=pl.List(pl.List(pl.Float64)))).select(names)
+    rows = rows.with_columns(
+        boxes=pl.Series(placed, dtype=pl.List(pl.List(pl.Float64))),
+        picture_config=pl.lit("panels"),
+        **{name: pl.lit(None, kind) for name, kind in _OF_VIDEOS.items()},
+    )
+    return _as_hub(rows)
+
+
+def _as_hub(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of `HubInstructions`, words in place of enumerations."""
+    kinds = empty_table(hub_table("instructions")).schema
+    return rows.select(kinds.names()).cast({name: _plain_type(kind) for name, kind in kinds.items()})
+
+
+_OF_VIDEOS: Final = {"pair_id": pl.String, "video_id": pl.Int64, "start": pl.Float64, "end": pl.Float64}
+"""Columns that are null in rows of panels."""
+
+_OF_PANELS: Final = {"panel_id": pl.String, "article_id": pl.Int64, "image_cluster_id": pl.String}
+"""Columns that are null in rows of lectures."""
+
+
+def hub_video_instructions(
+    videos: pl.DataFrame, instructions: pl.DataFrame, cues: pl.DataFrame, left_out: Collection[str] = frozenset()
+) -> pl.DataFrame:
+    """Return the columns of `HubInstructions` for pictures of lectures: by picture, in the order of its instructions.
+
+    Args:
+        videos: the hub's videos, of which licences withhold none, columns `FROM_VIDEOS`, and beside them `picture_row`
+            (row among those of its split), `start` and `end`.
+        instructions: of `video_instructions`, those that are kept, with `instruction_id` (`with_instruction_ids`).
+        cues: rows of `video_cues`.
+        left_out: names of instructions that balance leaves out.
+    """
+    stays = pl.Series([name not in left_out for name in instructions["instruction_id"]], dtype=pl.Boolean)
+    told = cues.select(
+        "pair_id",
+        scene=pl.col("scenes").list.eval(pl.element().struct.field("text")),
+        context=pl.col("context").list.eval(pl.element().struct.field("text")),
+    )
+    rows = (
+        videos.select(*FROM_VIDEOS, "picture_row", "start", "end")
+        .with_row_index("place")
+        .join(instructions.filter(stays).drop("video_id", "episode"), on="pair_id", how="inner")
+        .join(told, on="pair_id", how="inner")
+        .sort("place", "number")
+    )
+    evidence = pl.col("evidence").list
+    rows = rows.with_columns(
+        start=pl.coalesce(evidence.eval(pl.element().struct.field("from_second")).list.min(), "start"),
+        end=pl.coalesce(evidence.eval(pl.element().struct.field("to_second")).list.max(), "end"),
+        evidence=pl.Series(
+            [[_as_transcript(item) for item in items] for items in rows["evidence"].to_list()],
+            dtype=_plain_type(empty_table(hub_table("instructions")).schema["evidence"]),
+        ),
+        boxes=pl.lit([], pl.List(pl.List(pl.Float64))),
+        picture_config=pl.lit("videos"),
+        **{name: pl.lit(None, kind) for name, kind in _OF_PANELS.items()},
+    )
+    return _as_hub(rows)
+
+
+def _as_transcript(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return evidence of a lecture as the hub has that of panels."""
+    return {
+        "kind": item["kind"],
+        "text": item["text"],
+        "found_in": None if item["start"] is None else "transcript",
+        "mention": None,
+        "start": item["start"],
+        "end": item["end"],
+        "number": None,
+    }
+
+
+def _plain_type(kind: pl.DataType) -> pl.DataType:
+    """Return a type with words in place of enumerations."""
+    if isinstance(kind, pl.Enum):
+        return pl.String()
+    if isinstance(kind, pl.List):
+        return pl.List(_plain_type(kind.inner))  # type: ignore[arg-type]
+    if isinstance(kind, pl.Struct):
+        return pl.Struct({field.name: _plain_type(field.dtype) for field in kind.fields})  # type: ignore[arg-type]
+    return kind
 
 
 def yes_no_counts(rows: pl.DataFrame) -> Counter[tuple[str, str, str]]:

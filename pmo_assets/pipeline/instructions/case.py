@@ -45,6 +45,8 @@ class PanelCase:
         marks: of its images, each with the position of its image.
         phrases: that name marks.
         regions: that marks show.
+        is_spoken: it is a picture of a lecture, and its mentions are the sentences that are said; those that speak of
+            it "name the panel".
     """
 
     panel_id: str
@@ -63,6 +65,7 @@ class PanelCase:
     marks: tuple[tuple[int, Mark], ...] = ()
     phrases: tuple[RegionPhrase, ...] = ()
     regions: tuple[Region, ...] = ()
+    is_spoken: bool = False
 
     def text_of(self, mention: int | None) -> str:
         """Return the text of a mention; the subcaption for None."""
@@ -169,7 +172,7 @@ def panel_case(
         regions: its row of `regions`.
     """
     seen = modality is not None and modality["medical"] and modality["probability"] >= SURE_CLASS
-    named = _named_modality(modality, panel.subcaption or "") if modality is not None and seen else None
+    named = named_modality(modality, panel.subcaption or "") if modality is not None and seen else None
     return PanelCase(
         panel_id=key["panel_id"],
         subcaption=panel.subcaption or "",
@@ -199,8 +202,13 @@ _OF_VESSELS: Final = re.compile(r"\b\w*(?:angiogr|arteriogr|venogr|aortogr)\w+",
 """Words for radiographs of vessels, which nobody calls radiography."""
 
 
-def _named_modality(row: Mapping[str, Any], words: str) -> str | None:
-    """The modality of a row of `panel_modality` that words name, that pixels do not contradict, and that has a name."""
+def named_modality(row: Mapping[str, Any], words: str) -> str | None:
+    """Return the modality that words name, that pixels do not contradict, and that has a name; None without.
+
+    Args:
+        row: of `panel_modality`, or fields of `PanelModality`.
+        words: about the picture.
+    """
     modality, pixels = row["modality"], row["pixel_modality"]
     if _OTHER_TECHNIQUES.search(words) or (modality == "radiograph" and _OF_VESSELS.search(words)):
         return None

@@ -16,6 +16,7 @@ from typing import Final
 
 from pmo_assets.pipeline.articles.mentions import sentence_spans
 from pmo_assets.pipeline.instructions.case import PanelCase
+from pmo_assets.pipeline.instructions.pointing import after_pointing
 from pmo_assets.records.context import Entity, SectionClass
 from pmo_assets.records.instructions import ContextCue, ContextKind, CueText, PanelCues, Scene
 
@@ -183,7 +184,8 @@ def panel_cues(case: PanelCase) -> PanelCues:
                 kind = _kind_of(text[start:end]) or other
                 context.append(ContextCue(found_in, mention, start, end, text[start:end], kind))
                 continue
-            for cue in _cut(text, start, end, found_in, mention, entities):
+            first = after_pointing(text, start, end) if case.is_spoken else start
+            for cue in _cut(text, first, end, found_in, mention, entities):
                 if isinstance(cue, Scene):
                     scenes.append(cue)
                 else:
@@ -238,7 +240,7 @@ def _tells_what_is_seen(case: PanelCase, mention: int, sentence: str) -> bool:
     told = case.mentions[mention]
     if not case.is_own(mention) or told.kind == "follows" or told.section in _UNSEEN_SECTIONS:
         return False
-    return _SHOWN.search(sentence) is not None
+    return case.is_spoken or _SHOWN.search(sentence) is not None
 
 
 def _kind_of(sentence: str) -> ContextKind | None:

@@ -169,14 +169,14 @@ def is_eye(case: PanelCase, side: str) -> bool | None:
 
 
 def eye_words(cued: CuedCase) -> tuple[Scene, Entity] | None:
-    """Return the words of a scene of the subcaption that name the panel's one eye; None without."""
+    """Return the words of a scene of the subcaption, or of a lecture, that name the panel's one eye; None without."""
     if cued.case.eye not in ("OD", "OS"):
         return None
     of_eye = cued.case.modality in EYE_MODALITIES
     named = [(scene, entity) for scene, entity in cued.scene_entities if entity.group == "eye"]
     if any(entity.term != cued.case.eye for _, entity in named):
         return None
-    own = [item for item in named if item[0].mention is None]
+    own = [item for item in named if item[0].mention is None or cued.case.is_spoken]
     return next((item for item in own if of_eye or _NAMES_EYE.search(item[1].text)), None)
 
 

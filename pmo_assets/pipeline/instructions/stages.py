@@ -14,15 +14,17 @@ from pmo_assets.pipeline.instructions.steps import (
     score_article_cues,
     separate_article_cues,
 )
+from pmo_assets.pipeline.instructions.video_steps import ask_about_video, separate_video_cues
 from pmo_assets.pipeline.instructions.writer import CUES, QUESTIONS, VERDICTS
 from pmo_assets.records.stages import Stage
+from pmo_assets.records.units import VIDEO
 
 GROUP: Final = "instructions"
 
 _WORDS: Final = ("figures", "reviewed_panels", "panel_summaries", "panel_entities")
 _EVIDENCE: Final = (*_WORDS, "panel_modality", "marks", "region_phrases", "regions", "cues")
 
-STAGES: Final = (
+OF_PANELS: Final = (
     Stage(
         "cues",
         GROUP,
@@ -65,3 +67,26 @@ STAGES: Final = (
         goes_on=True,
     ),
 )
+"""Stages of articles."""
+
+OF_LECTURES: Final = (
+    Stage(
+        "video_cues",
+        GROUP,
+        separate_video_cues,
+        reads=["video_pairs", "video_words"],
+        prepare=load_questions,
+        unit=VIDEO,
+    ),
+    Stage(
+        "video_instructions",
+        GROUP,
+        ask_about_video,
+        reads=["video_pairs", "video_words", "video_cues"],
+        prepare=load_questions,
+        unit=VIDEO,
+    ),
+)
+"""Stages of lecture videos."""
+
+STAGES: Final = (*OF_PANELS, *OF_LECTURES)

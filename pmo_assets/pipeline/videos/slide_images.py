@@ -6,18 +6,20 @@ images at their places, cropped around them; all else is black, and so are faces
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detect import images_of_figures
 from pmo_assets.pipeline.detection.detector_set import DetectorSet
 from pmo_assets.pipeline.detection.protocols import ImageDetector
+from pmo_assets.records.defaults import NMS_IOU, SCORE_THRESHOLD
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
-from pmo_assets.records.geometry import UNIT_BOX, Box, clip, covered_fraction, crop_box, union_box
+from pmo_assets.records.geometry import UNIT_BOX, Box, clip, covered_fraction, crop_box, iou, union_box
 from pmo_assets.records.image_types import ImageType
 from pmo_assets.records.modalities import Modality
 
@@ -36,6 +38,12 @@ _INK: Final = 0.12
 _FULL: Final = 0.6
 """Share from which on a row beside a box belongs to its image."""
 
+_WHITE: Final = 250
+"""Mean grey level of a slide's ground from which it is white."""
+
+_LEAST_GROUND: Final = 0.2
+"""Share of a frame that is its ground at least; what is less belongs to an image."""
+
 _GROWTH: Final = 0.08
 """Share of the frame by which a box may grow on each side."""
 
@@ -52,6 +60,7 @@ class SlideImage:
         image_type: None when it cannot be decided.
         type_score: 0..1.
         modality: as far as the network says.
+        modality_score: 0..1, its share.
         is_retinal: it shows the retina, and is large enough to.
     """
 
@@ -61,21 +70,42 @@ class SlideImage:
     type_score: float
     modality: Modality | None
     is_retinal: bool
+    modality_score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _FittedImages:
-    """An image detector whose boxes end where the images do, so that types are told from nothing else."""
+    """An image detector that sees slides of any ground on white paper, too, as figures are printed, and whose boxes end
+    where the images do, so that types are told from nothing else."""
 
     detector: ImageDetector
 
     def __call__(
         self, views: Sequence[FigureView], panels: Sequence[Sequence[PanelDetection]]
     ) -> list[list[ImageDetection]]:
+        found = [list(images) for images in self.detector(views, panels)]
+        other = [k for k, view in enumerate(views) if ground_of(view.pixels).mean() < _WHITE]
+        printed = [replace(views[k], pixels=on_paper(views[k].pixels)) for k in other]
+        again = self.detector(printed, [panels[k] for k in other]) if other else []
+        for k, images in zip(other, again, strict=True):
+            known = [image.box for image in found[k] if image.score >= SCORE_THRESHOLD]
+            found[k] += [image for image in images if all(iou(image.box, box) < NMS_IOU for box in known)]
         return [
             [replace(image, box=fitted(view.pixels, clip(image.box, UNIT_BOX))) for image in images]
-            for view, images in zip(views, self.detector(views, panels), strict=True)
+            for view, images in zip(views, found, strict=True)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A detector that gives images which are known, without what was thought of them where they were found."""
+
+    images: Sequence[Sequence[ImageDetection]]
+
+    def __call__(
+        self, views: Sequence[FigureView], panels: Sequence[Sequence[PanelDetection]]
+    ) -> list[list[ImageDetection]]:
+        return [[replace(image, seen_types={}, type_scores={}) for image in images] for images in self.images]
 
 
 def slide_images(frames: Sequence[Pixels], detectors: DetectorSet) -> list[tuple[SlideImage, ...]]:
@@ -88,13 +118,12 @@ def slide_images(frames: Sequence[Pixels], detectors: DetectorSet) -> list[tuple
     Raises:
         SystemicError: when a network cannot be loaded.
     """
-    found = images_of_figures(
-        [FigureView(pixels) for pixels in frames],
-        [()] * len(frames),
-        _FittedImages(detectors.images),
-        detectors.marks,
-        detectors.types,
-    )
+
+    def seen(detector: ImageDetector) -> list[tuple[ImageDetection, ...]]:
+        views = [FigureView(pixels) for pixels in frames]
+        return images_of_figures(views, [()] * len(frames), detector, detectors.marks, detectors.types)
+
+    found = _decided(seen(_FittedImages(detectors.images)), seen)
     return [
         tuple(
             SlideImage(
@@ -106,6 +135,7 @@ def slide_images(frames: Sequence[Pixels], detectors: DetectorSet) -> list[tuple
                 image.image_type not in (None, "Other")
                 and image.type_score >= LEAST_TYPE_SCORE
                 and min(_sides(image.box, pixels)) >= LEAST_SIDE,
+                image.modality_score,
             )
             for image in images
         )
@@ -113,18 +143,66 @@ def slide_images(frames: Sequence[Pixels], detectors: DetectorSet) -> list[tuple
     ]
 
 
+def _decided(
+    found: Sequence[Sequence[ImageDetection]], seen: Callable[[ImageDetector], list[tuple[ImageDetection, ...]]]
+) -> list[tuple[ImageDetection, ...]]:
+    """Return images, those of no decided type looked at again by themselves.
+
+    The network that finds images, and says what they may be by all that is around them, was taught on figures of
+    articles. Of a slide it knows the images' places; where its word leaves a type undecided, pixels alone count.
+    """
+    open_ones = [[image for image in images if image.image_type is None] for images in found]
+    if not any(open_ones):
+        return [tuple(images) for images in found]
+    again = {id(old): new for olds, news in zip(open_ones, seen(_Known(open_ones)), strict=True)
+             for old, new in _by_box(olds, news)}  # fmt: skip
+    return [tuple(again.get(id(image), image) for image in images) for images in found]
+
+
+def _by_box(
+    olds: Sequence[ImageDetection], news: Sequence[ImageDetection]
+) -> Iterator[tuple[ImageDetection, ImageDetection]]:
+    for old in olds:
+        same = next((new for new in news if new.box == old.box), None)
+        if same is not None:
+            yield old, same
+
+
 def _sides(box: Box, pixels: Pixels) -> tuple[int, int]:
     left, top, right, bottom = crop_box(box, pixels.shape[1], pixels.shape[0])
     return right - left, bottom - top
 
 
-def _unlike_ground(pixels: Pixels) -> NDArray[np.bool_]:
-    """Return where a frame differs from its commonest colour, (height, width)."""
+def on_paper(pixels: Pixels) -> Pixels:
+    """Return a frame with its ground white: what has the slide's commonest colour and reaches the frame's edge.
+
+    Args:
+        pixels: (height, width, 3) uint8 RGB.
+    """
+    ground = (~_unlike_ground(pixels)).astype(np.uint8)
+    _, parts = cv2.connectedComponents(ground, connectivity=4)
+    rim = np.unique(np.concatenate([parts[0], parts[-1], parts[:, 0], parts[:, -1]]))
+    outside = np.isin(parts, rim[rim > 0])
+    if outside.mean() < _LEAST_GROUND:  # an image that fills the frame has no ground
+        return pixels
+    return np.where(outside[:, :, None], 255, pixels).astype(np.uint8)
+
+
+def ground_of(pixels: Pixels) -> NDArray[np.floating]:
+    """Return a frame's commonest colour, (3,) grey levels of red, green and blue.
+
+    Args:
+        pixels: (height, width, 3) uint8 RGB.
+    """
     coarse = (pixels.reshape(-1, 3) >> 3).astype(np.int32)
     codes = coarse[:, 0] << 10 | coarse[:, 1] << 5 | coarse[:, 2]
     commonest = int(np.bincount(codes, minlength=2**15).argmax())
-    ground = np.median(pixels.reshape(-1, 3)[codes == commonest], axis=0)
-    return np.asarray(np.abs(pixels - ground.astype(np.float32)).max(axis=2) > _NEAR)
+    return np.asarray(np.median(pixels.reshape(-1, 3)[codes == commonest], axis=0), np.float32)
+
+
+def _unlike_ground(pixels: Pixels) -> NDArray[np.bool_]:
+    """Return where a frame differs from its ground, (height, width)."""
+    return np.asarray(np.abs(pixels - ground_of(pixels)).max(axis=2) > _NEAR)
 
 
 def fitted(pixels: Pixels, box: Box) -> Box:

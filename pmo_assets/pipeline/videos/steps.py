@@ -192,7 +192,7 @@ def pair_video(video: Row, video_episodes: Sequence[Row], video_words: Sequence[
                 "words_from": video_words[0]["words_from"],
                 "word_count": len(said),
                 "corrected": sum(word.original is not None for word in said),
-                "images": _in_picture(episode["images"]),
+                "images": in_picture(episode["images"]),
                 "repeats": same,
                 **credit,
             }
@@ -211,14 +211,14 @@ def _bits(first: bytes, second: bytes) -> int:
     return (int.from_bytes(first, "big") ^ int.from_bytes(second, "big")).bit_count()
 
 
-def _in_picture(images: Sequence[Mapping[str, Any]]) -> list[Row]:
+def in_picture(images: Sequence[Mapping[str, Any]]) -> list[Row]:
     """Return the images that left, with boxes normalised to the picture, which is cropped around them."""
     kept = [image for image in images if image["kept"]]
     around = union_box([as_box(image["box"]) for image in kept])
     return [
         {
             "box": rounded(normalise(as_box(image["box"]), around)),
-            **{name: image[name] for name in ("image_type", "modality", "score")},
+            **{name: image[name] for name in ("image_type", "modality", "modality_score", "score")},
         }
         for image in kept
     ]

@@ -321,6 +321,7 @@ def shown(episode: SeenEpisode) -> dict[str, Any]:
                 "box": rounded(image.box),
                 "image_type": image.image_type,
                 "modality": image.modality,
+                "modality_score": round(image.modality_score, 4),
                 "score": round(image.score, 4),
                 "kept": image in episode.kept,
             }

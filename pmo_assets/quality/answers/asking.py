@@ -67,7 +67,7 @@ def asked_answers(
 def _answer(item: Question, examinee: Examinee, picture_of: PictureOf) -> str | None:
     content = picture_of(item)
     if content is None:
-        raise StorageError(f"{item.instruction_id}: the release has no picture of {item.panel_id}")
+        raise StorageError(f"{item.instruction_id}: the release has no picture of {item.owner}")
     shown = ChatPicture(png_bytes(scaled_down(decoded_bytes(content), examinee.max_pixels)))
     prompt = examinee.prompt
     longest = prompt.max_tokens + (prompt.thinking_tokens if examinee.thinking == "on" else 0)

@@ -58,9 +58,9 @@ def retrieved_answers(learned: Sequence[Question], asked: Sequence[Question], pi
     shown: dict[str, NDArray[np.float32]] = {}
 
     def thumbnail(item: Question) -> NDArray[np.float32]:
-        if item.panel_id not in shown:
-            shown[item.panel_id] = _thumbnail(picture_of(item))
-        return shown[item.panel_id]
+        if item.owner not in shown:
+            shown[item.owner] = _thumbnail(picture_of(item))
+        return shown[item.owner]
 
     known = {kind: _Neighbours(own, [thumbnail(item) for item in own]) for kind, own in _by_kind(learned).items()}
     return [

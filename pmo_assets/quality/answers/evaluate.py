@@ -34,7 +34,7 @@ def pictures_of(release: Release, split: Split, masker: Masker | None = None) ->
     """Return what gives the pictures of a split's questions; with a masker, without people."""
 
     def picture_of(item: Question) -> bytes | None:
-        content = release.picture_in_split("panels", split, item.picture_row)
+        content = release.picture_in_split(item.picture_config, split, item.picture_row)
         return content if content is None or masker is None else masker.clean(content, item.modality).content
 
     return picture_of

@@ -54,14 +54,14 @@ def _write(
     names: dict[str, str] = {}
     asked: list[dict[str, Any]] = []
     for number, item in enumerate(questions.questions, start=1):
-        if item.panel_id not in names:
+        if item.owner not in names:
             content = picture_of(item)
             if content is None:
-                raise StorageError(f"{item.instruction_id}: the release has no picture of {item.panel_id}")
-            names[item.panel_id] = f"{PICTURES}/{len(names):06d}.{picture_extension(content, item.panel_id)}"
-            (folder / names[item.panel_id]).write_bytes(content)
+                raise StorageError(f"{item.instruction_id}: the release has no picture of {item.owner}")
+            names[item.owner] = f"{PICTURES}/{len(names):06d}.{picture_extension(content, item.owner)}"
+            (folder / names[item.owner]).write_bytes(content)
         asked.append(
-            {"id": item.instruction_id, "kind": item.kind, "question": item.question, "image": names[item.panel_id]}
+            {"id": item.instruction_id, "kind": item.kind, "question": item.question, "image": names[item.owner]}
         )
         tell(number, len(questions.questions))
     labels = [{"id": item.instruction_id, "label": item.label} for item in questions.questions]

@@ -17,6 +17,7 @@ from pmo_assets.loading.release import Release
 from pmo_assets.loading.typed_rows import Instruction
 from pmo_assets.pipeline.dataset.splits import Split
 from pmo_assets.records.instructions import SHORT_KINDS, InstructionKind, Topic
+from pmo_assets.records.pairs import PictureConfig
 
 LONGEST_ANSWER: Final = 20_000
 """Characters of a prediction that are read: the paper lets models write 2,048 tokens."""
@@ -39,11 +40,12 @@ class Question:
         instruction_id: of the instruction.
         kind: "yes_no", "what" or "where".
         topic: entity group, mark or place that it is about.
-        modality: of the panel; `UNKNOWN_MODALITY` where the release does not say.
-        article_id: of the panel.
-        panel_id: of the panel.
-        picture_row: of the panel among those of its split.
-        picture: SHA-256 of the panel's picture file.
+        modality: of the panel, or of the only image of a lecture's picture; `UNKNOWN_MODALITY` where the release does
+            not say.
+        source_id: number of the article or lecture video.
+        owner: panel, or pair of a lecture.
+        picture_row: of the picture among those of its split.
+        picture: SHA-256 of the panel's picture file; "" for a lecture's, whose `owner` tells pictures apart.
         question: as asked.
         label: the right answer.
         scene: words that say what is visible, verbatim.
@@ -54,14 +56,15 @@ class Question:
     kind: InstructionKind
     topic: Topic
     modality: str
-    article_id: int
-    panel_id: str
+    source_id: int
+    owner: str
     picture_row: int
     picture: str
     question: str
     label: str
     scene: tuple[str, ...]
     context: tuple[str, ...]
+    picture_config: PictureConfig = "panels"
 
 
 @dataclass(frozen=True)
@@ -105,24 +108,32 @@ def questions_of(release: Release, split: Split) -> Iterator[Question]:
     """
     panels = release.panels.filter(split=split).to_polars(["panel_id", "modality", "picture_sha256"])
     told = {name: (modality, picture) for name, modality, picture in panels.iter_rows()}
+    lectures: dict[str, str | None] | None = None  # releases of once have no such config
     for row in release.instructions.filter(split=split, kind=list(SHORT_KINDS)):
-        yield _question(row, *told.get(row.panel_id, (None, None)))
+        if row.panel_id is not None:
+            yield _question(row, row.panel_id, *told.get(row.panel_id, (None, None)))
+            continue
+        if lectures is None:
+            videos = release.videos.filter(split=split).to_polars(["pair_id", "modalities"])
+            lectures = {name: own[0] if len(own) == 1 else None for name, own in videos.iter_rows()}
+        yield _question(row, row.pair_id, lectures.get(row.pair_id), None)
 
 
-def _question(row: Instruction, modality: str | None, picture: str | None) -> Question:
+def _question(row: Instruction, owner: str, modality: str | None, picture: str | None) -> Question:
     return Question(
         row.instruction_id,
         row.kind,
         row.topic,
         modality or UNKNOWN_MODALITY,
-        row.article_id,
-        row.panel_id,
+        row.article_id if row.article_id is not None else row.video_id,
+        owner,
         row.picture_row,
         picture or "",
         row.messages[0].content,
         row.messages[-1].content,
         row.scene,
         row.context,
+        "videos" if row.panel_id is None else "panels",
     )
 
 

@@ -190,7 +190,7 @@ def evaluation(
     columns = [(item.name, metric) for item in scored for metric in METRICS if metric in item.metrics]
     by_name = {item.name: item for item in scored}
     values = np.stack([by_name[name].metrics[metric] for name, metric in columns], axis=1)
-    articles = np.array([item.article_id for item in test.questions], dtype=np.intp)
+    articles = np.array([item.source_id for item in test.questions], dtype=np.intp)
     means = (masks @ values) / masks.sum(axis=1, keepdims=True)
     draws = np.full((replicates, *means.shape), np.nan)
     for number, weights in enumerate(cluster_weights(articles, replicates, seed)):

@@ -18,6 +18,7 @@ from pmo_assets.release.instruction_numbers import (
     BALANCE_HEADER,
     BALANCE_REMARK,
     INSTRUCTION_HEADER,
+    InstructionCounts,
     balance_cells,
     instruction_cells,
 )
@@ -165,7 +166,8 @@ _ROW: Mapping[str, str] = {
     "figures": "a figure with its picture and whole caption",
     "articles": "an article",
     "pairs": "a picture region with one of its texts; the picture stands in the config that the row names",
-    "instructions": "a question or dialogue about a panel with answers and evidence; the picture stands in panels",
+    "instructions": "a question or dialogue about a panel or a picture of a lecture, with answers and evidence; the "
+    "picture stands in the config that the row names",
     "videos": "a picture of a lecture video with what is said while it is shown; faces and names are black",
 }
 
@@ -372,10 +374,10 @@ def _instructions(facts: ReleaseFacts) -> str:
     return f"""## Instructions
 
 `instructions` has questions (`yes_no`, `what`, `where`), conversations and reasoning about {counts.panels:,}
-panels, after OphIn-Engine (Dong et al., arXiv 2605.27916, steps 8 to 17). `messages` are ready for chat templates;
-the picture of a row is row `picture_row` of `panels` in the same split. `scene` is what the article's words about
-the panel state as visible, `context` what they add, both verbatim; `evidence` is what the answers rest on, `boxes`
-where that is in the picture.
+panels{_of_lectures(counts)}, after OphIn-Engine (Dong et al., arXiv 2605.27916, steps 8 to 17). `messages` are ready
+for chat templates; the picture of a row is row `picture_row` of config `picture_config` in the same split. `scene`
+is what the article's words about the panel state as visible, `context` what they add, both verbatim; `evidence` is
+what the answers rest on, `boxes` where that is in the picture.
 
 {markdown_table(INSTRUCTION_HEADER, instruction_cells(counts))}
 
@@ -390,7 +392,24 @@ the panel's words is left out.
 {BALANCE_REMARK} That left out {counts.left_out:,} rows.
 
 **Limits.** What authors name is not all that a picture shows. A finding that the words place in the panel may lie
-outside of what was cut out. Questions are written by rule and read so. Nothing here is medical advice."""
+outside of what was cut out. Questions are written by rule and read so. Nothing here is medical advice.
+{_lecture_instructions(counts)}""".rstrip()
+
+
+def _of_lectures(counts: InstructionCounts) -> str:
+    return f" and {counts.lectures:,} pictures of lectures" if counts.lectures else ""
+
+
+def _lecture_instructions(counts: InstructionCounts) -> str:
+    """Return what is said of instructions about lectures; nothing of a release without any."""
+    if not counts.lectures:
+        return ""
+    return """
+Rows with a `video_id` are about a picture of a lecture (`pair_id` is its row of `videos`); what names a panel is null
+there. Their words are the lecturer's, by captions or a speech recogniser, with their range in the transcript; `start`
+and `end` are the seconds of the video. They are taken only of sentences that point at the picture ("here you see …"),
+are said as a whole while it is shown, and of which no word was doubtful. What a lecturer says of the picture need not
+be what it shows."""
 
 
 def _judged(audit: AuditFacts | None) -> str:

@@ -1,4 +1,4 @@
-"""A release's instructions as files that trainers read: messages JSONL, ShareGPT, LLaVA; with the panels' pictures.
+"""A release's instructions as files that trainers read: messages JSONL, ShareGPT, LLaVA; with the pictures.
 
 Add here: forms of a row. Keep out: the rows themselves (`pipeline.dataset.instruction_rows`).
 """
@@ -33,7 +33,8 @@ PICTURES: Final = "images"
 """Folder of the pictures beside the files."""
 
 MASKED_FILE: Final = "masked.jsonl"
-"""File that lists what was masked: panel, split, boxes, what each shows, instructions that are left out for it."""
+"""File that lists what was masked: panel or pair of a lecture, split, boxes, what each shows, instructions that are
+left out for it."""
 
 RECIPES: Final = ("trl_sft.yaml", "ms_swift_sft.yaml")
 """LoRA recipes of OphIn-VL for TRL and ms-swift (`pmo_assets/release/recipes`), which go with the form `messages`."""
@@ -42,6 +43,9 @@ IMAGE_TOKEN: Final = "<image>\n"
 """Stands before the first question: where the picture goes."""
 
 _CREDIT: Final = ("kind", "maker", "confidence", "article_id", "license", "attribution")
+_OF_LECTURES: Final = ("video_id", "start", "end")
+"""What rows about lectures say besides."""
+
 _SPEAKERS: Final = {"user": "human", "assistant": "gpt"}
 
 
@@ -71,7 +75,7 @@ def messages_row(row: Mapping[str, Any], picture: str) -> dict[str, Any]:
 
     Args:
         row: of the hub's table.
-        picture: path of the panel's picture, as the file names it.
+        picture: path of the picture, as the file names it.
     """
     turns = [{"role": turn["role"], "content": turn["content"]} for turn in row["messages"]]
     turns[0]["content"] = IMAGE_TOKEN + turns[0]["content"]
@@ -100,7 +104,8 @@ def _conversations(row: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _credit(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in _CREDIT}
+    names = (*_CREDIT, *_OF_LECTURES) if row.get("video_id") is not None else _CREDIT
+    return {name: row[name] for name in names}
 
 
 _ROWS: Final[Mapping[InstructionForm, Callable[[Mapping[str, Any], str], dict[str, Any]]]] = {
@@ -127,7 +132,7 @@ def write_instructions(
     instruction about a person's picture, or about what is black, is left out.
 
     Args:
-        folder: of the release, with `data/instructions` and `data/panels`.
+        folder: of the release, with `data/instructions`, `data/panels`, and `data/videos` if there are lectures.
         target: a folder that is not there yet.
         form: of the files.
         splits: which; none for all.
@@ -166,7 +171,9 @@ def _write_split(
     tell: Callable[[str, int, int], object],
 ) -> WrittenInstructions:
     total = sum(pq.read_metadata(path).num_rows for path in paths)
-    pictures = _Pictures(sorted((folder / "data" / "panels").glob(f"{split}-*.parquet")))
+    pictures = {
+        config: _Pictures(config, sorted((folder / "data" / config).glob(f"{split}-*.parquet"))) for config in _COLUMNS
+    }
     name = f"{split}.{'jsonl' if form == 'messages' else 'json'}"
     count = drawn = masked = left_out = 0
     with (
@@ -175,17 +182,17 @@ def _write_split(
     ):
         if form != "messages":
             out.write("[")
-        for _, group in itertools.groupby(_read(paths), lambda row: row["picture_row"]):
+        for (config, _), group in itertools.groupby(_read(paths), _picture_of):
             wanted = [row for row in group if not kinds or row["kind"] in kinds]
             if not wanted:
                 continue
-            name_of = wanted[0]["panel_id"]
-            content, modality = pictures.at(wanted[0]["picture_row"], name_of)
+            name_of = wanted[0][_COLUMNS[config][0]]
+            content, modality = pictures[config].at(wanted[0]["picture_row"], name_of)
             clean = CleanPicture(content) if masker is None else masker.clean(content, modality)
             shown = [row for row in wanted if clean.shows([as_box(box) for box in row["boxes"]])]
             if clean.masked:
                 masked, left_out = masked + 1, left_out + len(wanted) - len(shown)
-                listed.write(json.dumps(_masked_row(clean, name_of, split, len(wanted) - len(shown))) + "\n")
+                listed.write(json.dumps(_masked_row(clean, config, name_of, split, len(wanted) - len(shown))) + "\n")
             if not shown:
                 continue
             picture = f"{PICTURES}/{_file_name(name_of)}.{picture_extension(clean.content, name_of)}"
@@ -202,9 +209,20 @@ def _write_split(
     return WrittenInstructions(split, count, drawn, target / name, masked, left_out)
 
 
-def _masked_row(clean: CleanPicture, panel_id: str, split: str, left_out: int) -> dict[str, Any]:
+_COLUMNS: Final[Mapping[str, tuple[str, str]]] = {
+    "panels": ("panel_id", "panel_image"),
+    "videos": ("pair_id", "picture"),
+}
+"""Configs that hold pictures of instructions: columns of their key and of the picture."""
+
+
+def _picture_of(row: Mapping[str, Any]) -> tuple[str, int]:
+    return row.get("picture_config") or "panels", row["picture_row"]
+
+
+def _masked_row(clean: CleanPicture, config: str, owner: str, split: str, left_out: int) -> dict[str, Any]:
     return {
-        "panel_id": panel_id,
+        _COLUMNS[config][0]: owner,
         "split": split,
         "boxes": [[round(edge, 6) for edge in item.box] for item in clean.masked],
         "what": [item.what for item in clean.masked],
@@ -218,25 +236,28 @@ def _file_name(panel_id: str) -> str:
 
 
 class _Pictures:
-    """The pictures of a split's panels, read in the order of their rows."""
+    """The pictures of a config's split, read in the order of their rows."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._rows = enumerate(_read(paths, ["panel_id", "panel_image", "modality"]))
+    def __init__(self, config: str, paths: Sequence[Path]) -> None:
+        self._key, self._picture = _COLUMNS[config]
+        self._modality = "modality" if config == "panels" else "modalities"
+        self._rows = enumerate(_read(paths, [self._key, self._picture, self._modality]))
 
-    def at(self, row: int, panel_id: str) -> tuple[bytes, str | None]:
+    def at(self, row: int, owner: str) -> tuple[bytes, str | None]:
         """Return picture and modality of a row, which comes after those that were asked for before.
 
         Raises:
-            StorageError: if the row is another panel's, or has no picture.
+            StorageError: if the row is another one's than the owner's, or has no picture.
         """
         for number, found in self._rows:
             if number == row:
-                if found["panel_id"] != panel_id or found["panel_image"] is None:
+                if found[self._key] != owner or found[self._picture] is None:
                     break
-                content = found["panel_image"]["bytes"]
+                content = found[self._picture]["bytes"]
                 assert isinstance(content, bytes)
-                return content, found.get("modality")
-        raise StorageError(f"{panel_id} has no picture in row {row}: the files are not of one release")
+                said = found.get(self._modality)
+                return content, next(iter(said), None) if isinstance(said, list) else said
+        raise StorageError(f"{owner} has no picture in row {row}: the files are not of one release")
 
 
 def _read(paths: Sequence[Path], columns: list[str] | None = None) -> Iterator[dict[str, Any]]:

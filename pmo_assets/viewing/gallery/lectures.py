@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from pmo_assets.viewing.gallery.records import GalleryInstruction
 from pmo_assets.viewing.markup import page_templates, slug, web_url
 
 PAIRS_PER_PAGE: Final = 24
@@ -40,6 +41,7 @@ class GalleryLecture:
         license: code.
         license_url: deed.
         attribution: whom to credit.
+        instructions: that the release has about it.
     """
 
     pair_id: str
@@ -54,6 +56,7 @@ class GalleryLecture:
     license: str
     license_url: str | None
     attribution: str
+    instructions: tuple[GalleryInstruction, ...] = ()
 
 
 def time_text(seconds: float) -> str:
@@ -119,4 +122,5 @@ def _view(lecture: GalleryLecture, picture: str) -> dict[str, Any]:
         "license": lecture.license,
         "license_url": web_url(lecture.license_url),
         "attribution": lecture.attribution,
+        "instructions": lecture.instructions,
     }

@@ -11,6 +11,7 @@ from typing import Final
 
 from PIL import Image
 
+from pmo_assets.pictures import own_png
 from pmo_assets.viewing.overlays import MAX_THUMBNAIL_PIXELS, picture_mime
 
 LARGE_SIDE: Final = 720
@@ -56,17 +57,30 @@ def figure_pictures(image: bytes) -> FigurePictures | None:
     if picture_mime(image) is None:
         return None
     try:
-        with Image.open(io.BytesIO(image), formats=("PNG", "JPEG", "WEBP")) as opened:
-            if opened.width * opened.height > MAX_THUMBNAIL_PIXELS:
-                return None
-            opened.draft("RGB", (2 * LARGE_SIDE, 2 * LARGE_SIDE))
-            if opened.mode in ("RGBA", "LA", "PA") or "transparency" in opened.info:
-                layered = opened.convert("RGBA")
-                picture = Image.new("RGB", layered.size, "white")
-                picture.paste(layered, mask=layered.getchannel("A"))
-            else:
-                picture = opened.convert("RGB")
+        picture = _own_picture(image) or _picture(image)
+        if picture is None:
+            return None
         large = _fitted(picture, LARGE_SIDE)
         return FigurePictures(_webp(_fitted(large, SMALL_SIDE), SMALL_QUALITY), _webp(large, LARGE_QUALITY))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # what Pillow raises on damaged files
         return None
+
+
+def _own_picture(image: bytes) -> Image.Image | None:
+    """Return a picture that this package encoded, as nearly all figures are."""
+    pixels = own_png(image)
+    return None if pixels is None else Image.fromarray(pixels)
+
+
+def _picture(image: bytes) -> Image.Image | None:
+    """Return any picture as RGB, or None if it is too large."""
+    with Image.open(io.BytesIO(image), formats=("PNG", "JPEG", "WEBP")) as opened:
+        if opened.width * opened.height > MAX_THUMBNAIL_PIXELS:
+            return None
+        opened.draft("RGB", (2 * LARGE_SIDE, 2 * LARGE_SIDE))
+        if opened.mode in ("RGBA", "LA", "PA") or "transparency" in opened.info:
+            layered = opened.convert("RGBA")
+            picture = Image.new("RGB", layered.size, "white")
+            picture.paste(layered, mask=layered.getchannel("A"))
+            return picture
+        return opened.convert("RGB")

@@ -12,7 +12,9 @@ from sklearn import metrics
 
 from pmo_assets.encoders.evaluation.classification import (
     Predicted,
+    _weakest_as_good,
     article_folds,
+    balanced_weights,
     class_embeddings,
     classification_intervals,
     classification_numbers,
@@ -115,13 +117,34 @@ def test_no_article_is_fitted_and_validated_by(seed, articles) -> None:
 
 
 @pytest.mark.slow
-def test_the_strength_is_the_smallest_that_validates_best() -> None:
+def test_the_strength_is_the_smallest_that_validates_as_well_as_the_best() -> None:
     train, labels = _blobs(90, 0)
-    assert (
-        linear_probe(train, labels, np.arange(90), train, 3).chosen == "C = 0.001"
-    )  # each says all, the classes are even
-    rare = (labels == 0) & (np.arange(90) % 4 == 0)  # a weak model always says the frequent class
-    assert linear_probe(train, rare.astype(int), np.arange(90), train, 2).chosen in ("C = 10", "C = 100", "C = 1000")
+    assert linear_probe(train, labels, np.arange(90), train, 3).chosen == "C = 0.001"  # the classes' means tell them
+    along, side = np.random.default_rng(0).uniform(-1, 1, 90), np.arange(90) % 2
+    rows = np.stack([along, along + 0.2 * side - 0.1, np.ones(90)], axis=1)  # the means hardly differ, a line divides
+    probe = linear_probe(Embeddings(rows), side, np.arange(90), Embeddings(rows), 2)
+    assert probe.chosen in ("C = 10", "C = 100", "C = 1000")
+    assert (probe.labels == side).mean() > 0.95
+
+
+def test_a_probe_does_not_let_the_largest_article_decide() -> None:
+    """One article shows class 1 in sixty copies that lie beside class 0; three others show what class 1 is."""
+    one, other = np.array([1.0, 0.0, 0.2]), np.array([0.0, 1.0, 0.2])
+    odd = np.array([1.0, 0.1, 0.2])
+    rows = np.array([one] * 40 + [odd] * 60 + [other] * 3)
+    labels = np.array([0] * 40 + [1] * 63)
+    articles = np.array([0, 1, 2, 3] * 10 + [4] * 60 + [5, 6, 7])
+    weights = balanced_weights(labels, articles)
+    sums = [weights[(labels == label) & (articles == article)].sum() for label, article in ((0, 0), (1, 4), (1, 7))]
+    assert sums == pytest.approx([103 / 8] * 3)
+    assert weights.mean() == pytest.approx(1)
+    found = linear_probe(Embeddings(rows), labels, articles, Embeddings(np.array([one, other])), 2)
+    assert found.labels.tolist() == [0, 1]
+
+
+def test_of_strengths_that_folds_hardly_tell_apart_the_weakest_is_taken() -> None:
+    assert _weakest_as_good({0.1: [0.5, 0.5], 1.0: [0.6, 0.9], 10.0: [0.7, 0.9]}) == 1.0  # 0.8 ± 0.1
+    assert _weakest_as_good({0.1: [0.6], 1.0: [0.7]}) == 1.0  # one fold says nothing of the error
 
 
 def test_a_probe_needs_classes_and_articles() -> None:

@@ -11,16 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pmo_assets.encoders.examples.example_sets import Examples, split_by_source
 from pmo_assets.encoders.examples.reading import read_examples
 from pmo_assets.encoders.examples.texts import Texts, cut_at_word, kinds_of
 from pmo_assets.encoders.examples.units import (
     BrokenPicture,
-    Examples,
     ExamplesError,
     Unit,
     decoded,
     picture_digest,
-    split_by_source,
 )
 from pmo_assets.encoders.training.recipes import read_recipe
 from pmo_assets.encoders.training.sampling import Sampler
@@ -140,7 +139,7 @@ def test_no_article_is_on_both_sides(release: Path) -> None:
 
 def unit(**texts: list[str]) -> Unit:
     listed = {kind: [(f"{kind}-{n}", text) for n, text in enumerate(own)] for kind, own in texts.items()}
-    return Unit("panel", "p", 1, "f", "p", "p", None, (0, 0, 1, 1), listed, 0.9)  # type: ignore[arg-type]
+    return Unit("panel", "p", "1", "f", "p", "p", None, (0, 0, 1, 1), listed, 0.9)  # type: ignore[arg-type]
 
 
 def test_texts_are_drawn_by_weight_and_put_together() -> None:

@@ -12,10 +12,13 @@ torch = pytest.importorskip("torch", reason="PyTorch is in the extra `models` (m
 pytest.importorskip("open_clip", reason="open_clip is in the extra `encoders` (make test-models)")
 
 from pmo_assets.encoders.embedding import AT_ONCE, picture_rows  # noqa: E402
+from pmo_assets.encoders.networks import onnx_form  # noqa: E402
 from pmo_assets.encoders.networks.building import build_encoder, load_encoder  # noqa: E402
 from pmo_assets.encoders.networks.choice import EncoderChoice  # noqa: E402
 from pmo_assets.encoders.networks.dual_encoder import DualEncoder  # noqa: E402
 from pmo_assets.encoders.networks.folded import embedding_form, fold_normalisation  # noqa: E402
+from pmo_assets.encoders.networks.onnx_form import TOLERANCE  # noqa: E402
+from pmo_assets.encoders.networks.saving import save_encoder  # noqa: E402
 from pmo_assets_tests.encoders.tiny import write_tiny_bert  # noqa: E402
 
 
@@ -49,6 +52,51 @@ def test_a_chain_of_convolutions_embeds_alike_without_its_normalisations(tmp_pat
     assert at_once is not None
     assert isinstance(form, torch.nn.Module)
     assert not [module for module in form.modules() if isinstance(module, torch.nn.BatchNorm2d)]
+
+
+def convolutions_in_a_folder(tmp_path: Path) -> Path:
+    bert = write_tiny_bert(tmp_path / "bert")
+    torch.manual_seed(0)
+    name = f"test_efficientnet + {bert.as_posix()}"
+    encoder = build_encoder(EncoderChoice(name=name, pretrained=False, dimensions=12, context=16, image_size=64))
+    save_encoder(encoder, tmp_path / "run" / "model", "a card")
+    return tmp_path / "run"
+
+
+def test_onnx_runtime_embeds_as_pytorch_does_and_its_file_is_kept_by_the_weights(tmp_path: Path) -> None:
+    pytest.importorskip("onnx", reason="ONNX is in the extra `models` (make test-models)")
+    run = convolutions_in_a_folder(tmp_path)
+    encoder = load_encoder(run)
+    pictures, before = seen_by(encoder, AT_ONCE + 3)
+    form, _ = embedding_form(encoder)
+    assert not isinstance(form, torch.nn.Module)
+    found = np.concatenate(list(picture_rows(encoder, pictures)))
+    unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (found, before)]
+    assert np.abs(unit[0] - unit[1]).max() <= TOLERANCE
+    (file,) = (run / "model-onnx").iterdir()
+    written = file.stat().st_mtime_ns
+    embedding_form(load_encoder(run))
+    assert file.stat().st_mtime_ns == written  # found, not made again
+    assert embedding_form(encoder)[0] is form  # kept: the search embeds one picture at a time
+    with torch.no_grad():
+        next(encoder.model.visual.head.parameters()).mul_(-2)  # other weights
+    changed, now = next(picture_rows(encoder, pictures[:3])), seen_by(encoder, 3)[1]
+    assert np.allclose(changed, now, atol=1e-3)
+    assert len(list((run / "model-onnx").iterdir())) == 2
+
+
+@pytest.mark.parametrize("fault", ["missing", "damaged"])
+def test_without_a_file_for_onnx_runtime_pytorch_embeds_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: str
+) -> None:
+    encoder = load_encoder(convolutions_in_a_folder(tmp_path))
+    if fault == "missing":
+        monkeypatch.setattr(onnx_form, "find_spec", lambda name: None)
+    else:
+        (tmp_path / "run" / "model-onnx").write_bytes(b"a file where the folder should be")
+    pictures, before = seen_by(encoder, 3)
+    assert np.allclose(next(picture_rows(encoder, pictures)), before, atol=1e-4)
+    assert "PyTorch" in caplog.text
 
 
 def test_nothing_else_is_folded(tiny_encoder: Path) -> None:

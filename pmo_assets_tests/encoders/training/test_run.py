@@ -21,8 +21,9 @@ from pmo_assets.encoders.embedding import embed_examples  # noqa: E402
 from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table  # noqa: E402
 from pmo_assets.encoders.evaluation.evaluate import evaluate_retrieval  # noqa: E402
 from pmo_assets.encoders.evaluation.pairs import paired, read_pairs  # noqa: E402
+from pmo_assets.encoders.examples.example_sets import Examples  # noqa: E402
 from pmo_assets.encoders.examples.reading import read_examples  # noqa: E402
-from pmo_assets.encoders.examples.units import Examples, ExamplesError  # noqa: E402
+from pmo_assets.encoders.examples.units import ExamplesError  # noqa: E402
 from pmo_assets.encoders.networks.building import load_encoder  # noqa: E402
 from pmo_assets.encoders.training import run as run_module  # noqa: E402
 from pmo_assets.encoders.training.recipes import read_recipe  # noqa: E402

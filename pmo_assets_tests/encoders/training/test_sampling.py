@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pmo_assets.encoders.examples.example_sets import Examples
 from pmo_assets.encoders.examples.reading import read_examples
-from pmo_assets.encoders.examples.units import Examples, ExamplesError
+from pmo_assets.encoders.examples.units import ExamplesError
 from pmo_assets.encoders.training.recipes import Recipe, read_recipe
 from pmo_assets.encoders.training.sampling import BLOCK, WINDOW, Sampler, mixed_order
 from pmo_assets_tests.encoders.tiny import recipe_toml
+from pmo_assets_tests.loading.small_release import write_release
 
 
 def recipe(tmp_path: Path, **changes: str) -> Recipe:
@@ -93,3 +95,24 @@ def test_texts_and_views_are_drawn_anew_in_each_pass(examples: Examples, tmp_pat
 def test_nothing_to_train_on_is_said(examples: Examples, tmp_path: Path) -> None:
     with pytest.raises(ExamplesError, match="no two units"):
         Sampler(Examples({"panel": examples.units["panel"][:1]}), recipe(tmp_path))
+
+
+def test_places_get_their_shares_however_many_units_they_have(pairs_release: Path, tmp_path: Path) -> None:
+    write_release(tmp_path / "small", articles=4, seed=1)
+    both = read_examples([pairs_release, tmp_path / "small"], "train")
+    counts = Counter(unit.place for unit in both.units["panel"])
+    assert counts[0] > 2 * counts[1] > 2
+    made = recipe(tmp_path, batch_size="8").model_copy(deep=True)
+    shared = made.model_copy(update={"data": made.data.model_copy(update={"shares": (1.0, 3.0)})})
+    one, other = Sampler(both, shared), Sampler(both, shared)
+    seen: Counter[tuple[int, str]] = Counter()
+    for number in range(1, 91, 3):  # batches of panels
+        counted = [entry.unit for entry in one.batch(number) if entry.counted]
+        assert sum(unit.place == 0 for unit in counted) == 2
+        seen.update((unit.place, unit.name) for unit in counted)
+    times = {place: [count for (own, _), count in seen.items() if own == place] for place in (0, 1)}
+    assert min(times[1]) > 2 * max(times[0])
+    assert len(times[1]) == counts[1]
+    assert [entry.unit.name for entry in one.batch(40)] == [entry.unit.name for entry in other.batch(40)]
+    with pytest.raises(ExamplesError, match="needs one for each"):
+        Sampler(both, made.model_copy(update={"data": made.data.model_copy(update={"shares": (1.0,)})}))

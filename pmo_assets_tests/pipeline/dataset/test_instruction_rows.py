@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.dataset.instruction_rows import (
     YesNoBalance,
     hub_instructions,
+    hub_video_instructions,
     instruction_id,
     kept_instructions,
+    with_instruction_ids,
     yes_no_counts,
 )
 from pmo_assets.records.geometry import UNIT_BOX
 from pmo_assets.tables.release import hub_table
 from pmo_assets.tables.schemas import checked, schema_of
-from pmo_assets_tests.release.instruction_rows import batch_rows
+from pmo_assets_tests.release.instruction_rows import batch_rows, spoken_rows
 
 SIDES = (200, 100)
 
@@ -130,6 +132,49 @@ def test_balance_is_exact_and_does_not_depend_on_the_order(said: list[tuple[str,
     left = Counter(item[:4] for item in named if item[4] not in out)
     for split, topic, asked, _ in left:
         assert left[split, topic, asked, "Yes."] == left[split, topic, asked, "No."]
+
+
+def of_lectures(left_out: frozenset[str] = frozenset()) -> pl.DataFrame:
+    """Return the rows of a lecture with two pictures, of which the first is asked about."""
+    rows = spoken_rows("v0", video_id=9, episode=0)
+    asked, cues = (checked(schema_of(name), rows[name]) for name in ("video_instructions", "video_cues"))
+    videos = pl.DataFrame(
+        [
+            {
+                "pair_id": f"v{number}", "video_id": 9, "license": "CC BY", "license_url": None, "commercial_use": True,
+                "attribution": "Eyes", "split": "test", "picture_row": number, "start": 0.0, "end": 8.0,
+            }
+            for number in range(2)
+        ],
+        schema_overrides={"license_url": pl.String},
+    )  # fmt: skip
+    kept = with_instruction_ids(asked.filter("is_kept"), "pair_id")
+    return hub_video_instructions(videos, kept, cues, left_out)
+
+
+def test_rows_of_lectures_name_video_and_seconds_and_no_panel() -> None:
+    rows = of_lectures()
+    assert checked(hub_table("instructions"), rows.to_dicts()).columns == made(1).columns
+    first, second = rows.to_dicts()
+    assert (first["picture_config"], first["picture_row"], first["pair_id"], first["video_id"]) == (
+        "videos",
+        0,
+        "v0",
+        9,
+    )
+    assert [first[name] for name in ("panel_id", "article_id", "image_cluster_id")] == [None] * 3
+    assert (first["start"], first["end"]) == (1.0, 2.5), "of the words that it rests on"
+    assert (second["start"], second["end"]) == (0.0, 8.0), "of the slide, where it rests on none"
+    assert first["evidence"][0]["found_in"] == "transcript"
+    assert second["evidence"][0]["found_in"] is None
+    assert first["scene"] == ["Drusen here"]
+    assert {first["instruction_id"][:4], second["instruction_id"][:4]} == {"v0_q"}
+    assert made(1).vstack(of_lectures()).height == 4, "both are rows of one table"
+
+
+def test_of_lectures_too_balance_leaves_out() -> None:
+    names = frozenset(of_lectures()["instruction_id"][:1])
+    assert of_lectures(names).height == 1
 
 
 def test_answers_are_counted_by_split_and_topic() -> None:

@@ -13,12 +13,12 @@ from pmo_assets.pipeline.assembly.steps import NOT_APPLIED
 from pmo_assets.pipeline.dataset.instruction_rows import instruction_id
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.instructions.checks import discarded_by
-from pmo_assets.pipeline.instructions.stages import STAGES
+from pmo_assets.pipeline.instructions.stages import OF_PANELS
 from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.tables.instructions import verdicts_of_row
 from pmo_assets_tests.pipeline.instructions.test_steps import FIGURES, PIXELS, inputs_of, tables_of
 
-JUDGES = STAGES[-1]
+JUDGES = OF_PANELS[-1]
 
 
 def answer_on(row: Mapping[str, Any], verdict: str, reason: str | None = None, person: str = "a1", **other: Any) -> Row:

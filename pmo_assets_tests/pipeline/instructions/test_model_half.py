@@ -22,7 +22,7 @@ from pmo_assets.pipeline.instructions.checks import is_kept, verdicts
 from pmo_assets.pipeline.instructions.model_cues import SeparatedCues, fitting_cues
 from pmo_assets.pipeline.instructions.model_questions import WrittenInstructions, instructions_of
 from pmo_assets.pipeline.instructions.model_verdicts import ModelVerdict
-from pmo_assets.pipeline.instructions.stages import STAGES
+from pmo_assets.pipeline.instructions.stages import OF_PANELS
 from pmo_assets.pipeline.instructions.writer import CUES, QUESTIONS, VERDICTS, InstructionWriter
 from pmo_assets.pipeline.prompting.asking import MisfittingAnswer
 from pmo_assets.pipeline.prompting.prompts import load_prompt
@@ -257,7 +257,7 @@ def chain(
         "region_phrases": [], "regions": [], "panel_entities": find_article_entities(FIGURES, PANELS, []).rows,
     }  # fmt: skip
     counts, rejections = {}, []
-    for stage in STAGES:
+    for stage in OF_PANELS:
         output = stage.step(**inputs_of(stage, {**tables, "annotations": annotations}))
         if stage.afterwards is not None:
             output, counts[stage.name] = stage.afterwards(

@@ -10,7 +10,7 @@ import pytest
 
 from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.context.steps import find_article_entities
-from pmo_assets.pipeline.instructions.stages import STAGES
+from pmo_assets.pipeline.instructions.stages import OF_PANELS
 from pmo_assets.records.geometry import UNIT_BOX
 from pmo_assets.records.memory_stores import MemoryPixels
 from pmo_assets.records.panels import Panel
@@ -69,7 +69,7 @@ def tables_of(**other: list[Row]) -> dict[str, list[Row]]:
     }  # fmt: skip
     tables["panel_entities"] = find_article_entities(FIGURES, PANELS, []).rows
     tables |= other
-    for stage in STAGES:
+    for stage in OF_PANELS:
         output = stage.step(**inputs_of(stage, tables))
         assert output.rejections == []
         tables[stage.name] = checked(schema_of(stage.name), output.rows).to_dicts()
@@ -105,7 +105,7 @@ def test_a_lie_in_the_table_is_discarded_with_its_reason() -> None:
     tables = tables_of()
     rows = [row for row in tables["instructions"] if row["asked"] == "drusen" and row["kind"] == "yes_no"]
     lie = {**rows[0], "messages": [rows[0]["messages"][0], {"role": "assistant", "content": "Yes."}]}
-    verdicts = STAGES[-1].step(**inputs_of(STAGES[-1], {**tables, "instructions": [lie]})).rows
+    verdicts = OF_PANELS[-1].step(**inputs_of(OF_PANELS[-1], {**tables, "instructions": [lie]})).rows
     assert [row["is_kept"] for row in verdicts] == [False]
     last = verdicts[0]["verdicts"][-1]
     assert (last["who"], last["criterion"], last["reason"]) == ("checks", "claim", "the evidence says the contrary")

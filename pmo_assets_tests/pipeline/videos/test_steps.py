@@ -19,7 +19,10 @@ VIDEO = {
     "video_id": 7, "name": "a.mp4", "license": "CC BY", "license_url": None, "commercial_use": True, "withheld": False,
     "attribution": "Eye Channel",
 }  # fmt: skip
-KEPT = {"box": [0.5, 0.2, 0.9, 0.8], "image_type": "CFP", "modality": None, "score": 0.9, "kept": True}
+KEPT = {
+    "box": [0.5, 0.2, 0.9, 0.8], "image_type": "CFP", "modality": None, "modality_score": 0.0, "score": 0.9,
+    "kept": True,
+}  # fmt: skip
 
 
 def episode(number: int, own_hash: int | None, **changed: Any) -> dict[str, Any]:
@@ -48,7 +51,8 @@ def test_a_picture_and_what_is_said_around_it_are_a_pair() -> None:
     words = [word(0, "Before", 16.0), word(1, "here:", 18.0), word(2, "drusen.", 30.0, "brusen."), word(3, "Now", 44.0)]
     (row,) = pair_video(VIDEO, [episode(0, None), episode(1, 1 << 200)], words).rows
     assert (row["episode"], row["text"], row["word_count"], row["corrected"]) == (1, "here: drusen.", 2, 1)
-    assert row["images"] == [{"box": [0.0, 0.0, 1.0, 1.0], "image_type": "CFP", "modality": None, "score": 0.9}]
+    (image,) = row["images"]
+    assert image == {name: value for name, value in KEPT.items() if name != "kept"} | {"box": [0.0, 0.0, 1.0, 1.0]}
     assert (row["license"], row["attribution"], row["print"]) == ("CC BY", "Eye Channel", ["Drusen"])
     checked(schema_of("video_pairs"), [row])
 

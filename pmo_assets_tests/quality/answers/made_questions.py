@@ -10,8 +10,8 @@ from pmo_assets.quality.answers.questions import Question, QuestionSet
 def question(number: int, **values: Any) -> Question:
     """Return a yes/no question of an article of its own, unless `values` say otherwise."""
     facts: dict[str, Any] = {
-        "instruction_id": f"q{number}", "kind": "yes_no", "topic": "finding", "modality": "OCT", "article_id": number,
-        "panel_id": f"p{number}", "picture_row": number, "picture": "00", "question": "Are there drusen?",
+        "instruction_id": f"q{number}", "kind": "yes_no", "topic": "finding", "modality": "OCT", "source_id": number,
+        "owner": f"p{number}", "picture_row": number, "picture": "00", "question": "Are there drusen?",
         "label": "Yes.", "scene": ("Drusen.",), "context": (),
     }  # fmt: skip
     return Question(**{**facts, **values})

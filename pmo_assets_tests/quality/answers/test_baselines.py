@@ -45,7 +45,7 @@ def picture(seed: int) -> bytes:
 def test_retrieval_takes_the_answer_about_the_most_similar_picture() -> None:
     learned = [question(n, kind="what", question="What is marked?", label=f"Thing {n}.") for n in range(5)]
     asked = [question(100 + n, kind="what", question="What is marked?") for n in (3, 1)]
-    found = retrieved_answers(learned, asked, lambda item: picture(item.article_id % 100))
+    found = retrieved_answers(learned, asked, lambda item: picture(item.source_id % 100))
     assert found == ["Thing 3.", "Thing 1."]
 
 

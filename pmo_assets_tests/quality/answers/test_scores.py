@@ -33,8 +33,8 @@ def test_refusals_and_missing_answers_count_as_wrong_and_are_told() -> None:
 
 
 def test_intervals_draw_articles_and_not_questions() -> None:
-    rows = [question(n, article_id=n // 10, label="Yes.") for n in range(100)]
-    answers = {item.instruction_id: "Yes." if item.article_id < 5 else "No." for item in rows}
+    rows = [question(n, source_id=n // 10, label="Yes.") for n in range(100)]
+    answers = {item.instruction_id: "Yes." if item.source_id < 5 else "No." for item in rows}
     of_articles = evaluation(questions(*rows), 0, [scored_answers("m", rows, answers)]).answerers[0].parts[0]
     alone = [question(n, label="Yes.") for n in range(100)]
     of_questions = evaluation(questions(*alone), 0, [scored_answers("m", alone, answers)]).answerers[0].parts[0]
@@ -43,7 +43,7 @@ def test_intervals_draw_articles_and_not_questions() -> None:
 
 
 def test_one_article_has_no_interval() -> None:
-    rows = [question(n, article_id=1) for n in range(5)]
+    rows = [question(n, source_id=1) for n in range(5)]
     told = evaluation(questions(*rows), 0, [scored_answers("m", rows, {})]).answerers[0]
     assert told.parts[0].scores["exact"].interval is None
 
