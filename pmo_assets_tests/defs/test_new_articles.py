@@ -29,7 +29,7 @@ from pmo_assets.defs.sensors import (
 )
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
 from pmo_assets.records.units import ARTICLE, VIDEO
-from pmo_assets.records.videos import VIDEO_PAIRS
+from pmo_assets.records.videos import VIDEO_INSTRUCTIONS
 from pmo_assets.refresh.lock import sole_refresh
 from pmo_assets.settings import Settings
 from pmo_assets.sources.local import LocalFolder
@@ -427,13 +427,13 @@ def test_a_batch_of_lectures_is_processed_once_and_the_release_waits_for_it(room
     run = loaded.begin(request)
     assert "1 runs are waiting or at work" in loaded.tick(sensor)[1]
     room.instance.report_run_canceled(run)
-    loaded.succeed(request, "videos", VIDEO_PAIRS)
+    loaded.succeed(request, "videos", VIDEO_INSTRUCTIONS)
     loaded.release(only(loaded.tick(sensor)[0], "release"))
     assert "up to date" in loaded.tick(sensor)[1]
 
 
-@pytest.mark.parametrize("table", [VIDEO_PAIRS, "verdicts"])
-def test_a_release_is_due_when_pairs_of_lectures_or_verdicts_on_instructions_are_new(room: Room, table: str) -> None:
+@pytest.mark.parametrize("table", [VIDEO_INSTRUCTIONS, "verdicts"])
+def test_a_release_is_due_when_instructions_about_lectures_or_verdicts_are_new(room: Room, table: str) -> None:
     assert room.tick(registered_batches)[0] == []
     room.instance.report_runless_asset_event(dg.AssetMaterialization(table, partition="0001-v"))
     (release,), _ = room.tick(registered_batches)

@@ -118,6 +118,7 @@ def images_of_figures(
     *,
     words_of_panels: Sequence[Mapping[int, str]] | None = None,
     labels_of_figures: Sequence[Sequence[str]] | None = None,
+    elsewhere: bool = False,
     score_threshold: float = SCORE_THRESHOLD,
 ) -> list[tuple[ImageDetection, ...]]:
     """Return the images with type and mark status per figure.
@@ -130,6 +131,7 @@ def images_of_figures(
         type_network: sees the images of all figures at once; None leaves the type to measures and words.
         words_of_panels: per figure the caption's words about the i-th panel (identifiers not counted), where known.
         labels_of_figures: per figure the labels that another dataset gives it, where known.
+        elsewhere: the article's captions are of another field than the eye (`are_of_another_field`).
         score_threshold: weaker detections are dropped.
     """
     visible = [k for k, view in enumerate(views) if view.pixels.ndim == 3 and view.pixels.size]
@@ -164,7 +166,7 @@ def images_of_figures(
     for k, (detail, own_shares) in under.items():
         looked_at[k], shares[k] = detail, own_shares
     finished = iter(
-        replace(_typed(image, picture, text, said_of_figure, own), marked=marked, mark_score=score)
+        replace(_typed(image, picture, text, said_of_figure, own, elsewhere), marked=marked, mark_score=score)
         for image, picture, text, said_of_figure, own, (marked, score) in zip(
             shown, looked_at, words, labels, shares, marks, strict=True
         )
@@ -218,11 +220,12 @@ def _typed(
     words: str,
     labels: Sequence[str],
     modality_shares: NDArray[np.float32] | None,
+    elsewhere: bool,
 ) -> ImageDetection:
     """Return an image with its type, which a detector may have decided already."""
     if image.type_scores:
         return image
-    decision = classify_image_type(picture, words, image.seen_types, labels, modality_shares)
+    decision = classify_image_type(picture, words, image.seen_types, labels, modality_shares, elsewhere=elsewhere)
     return replace(
         image,
         image_type=decision.image_type,

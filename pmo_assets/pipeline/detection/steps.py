@@ -16,6 +16,7 @@ from pmo_assets.pictures import decoded
 from pmo_assets.pipeline.captions.alternatives import alternative_splits
 from pmo_assets.pipeline.detection.detect import images_of_figures, panels_of_figures
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, detector_set
+from pmo_assets.pipeline.detection.image_types.words import are_of_another_field
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime
 from pmo_assets.pipeline.detection.printed_words import with_printed_words
@@ -190,6 +191,7 @@ def detect_article_images(
     """
     detectors = detection_options.detectors()
     pictures = figure_pixels.read(article_id)
+    elsewhere = are_of_another_field(figure["caption"] for figure in figures)
     panel_rows, caption_rows = rows_by_figure(panel_detections), rows_by_figure(panel_captions)
     labels = {
         row["image_cluster_id"]: (*row["secondary_labels"], *row["primary_labels"], row["panel_subtype"])
@@ -212,6 +214,7 @@ def detect_article_images(
             detectors.types,
             words_of_panels=words,
             labels_of_figures=[labels.get(figure["image_cluster_id"], ()) for figure in group],
+            elsewhere=elsewhere,
             score_threshold=detection_options.score_threshold,
         )
         result = []

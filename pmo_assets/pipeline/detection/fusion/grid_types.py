@@ -75,12 +75,14 @@ def _agreed(image: ImageDetection, neighbours: Sequence[ImageDetection]) -> Imag
     if means[agreed] < AGREED or agreed == image.image_type:
         return image
     best = max((n for n in neighbours if n.image_type == agreed), key=lambda n: n.type_score, default=None)
+    if best is None:
+        return image  # undecided all, for reasons that scores do not tell
     return replace(
         image,
         image_type=agreed,
         type_score=round(means[agreed], 6),
         type_scores={t: round(value, 6) for t, value in means.items()},
         type_reason=f"as {len(neighbours)} alike in its grid; {image.type_reason}",
-        modality=None if best is None else best.modality,
-        modality_score=0.0 if best is None else best.modality_score,
+        modality=best.modality,
+        modality_score=best.modality_score,
     )

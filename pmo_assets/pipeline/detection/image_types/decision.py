@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.image_types.measures import image_type_weights, measured_scores
 from pmo_assets.pipeline.detection.image_types.words import (
+    ELSEWHERE_ODDS,
     LABEL_ODDS,
     labelled_type,
-    speaks_of_no_eye,
+    unsupported_textures,
     word_odds,
 )
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
@@ -27,8 +28,8 @@ from pmo_assets.records.modalities import MODALITIES, TYPE_MATRIX, TYPE_OF_MODAL
 LEAST_LEAD = 0.1
 """Below this difference between the best two scores the type is not decided (None)."""
 
-TEXTURES: frozenset[Modality] = frozenset({"adaptive optics", "en-face OCT"})
-"""Modalities that even textures resemble: hatching, muscle in ultrasound. Nothing in pixels tells these apart."""
+MOSTLY = 0.5
+"""Share of what the network says from which a picture is hardly more than a texture."""
 
 LEAST_PIXELS = 12
 """A picture narrower or lower than this shows nothing that could be classified."""
@@ -105,6 +106,8 @@ def classify_image_type(
     seen_types: Mapping[str, float] | None = None,
     labels: Sequence[str] = (),
     modality_shares: NDArray[np.float32] | None = None,
+    *,
+    elsewhere: bool = False,
 ) -> TypeDecision:
     """Return the type of a picture.
 
@@ -114,10 +117,11 @@ def classify_image_type(
         seen_types: the share per type that a network gave which found the picture in its figure.
         labels: that another dataset (BIOMEDICA) gives the whole figure.
         modality_shares: the image type network's, (modalities,), order of `MODALITIES`; None without it.
+        elsewhere: no caption of the article speaks of the eye (`are_of_another_field`).
 
     Returns:
-        `image_type` is None, with the reason, when the picture is too small or the best two scores are closer than
-        `LEAST_LEAD`.
+        `image_type` is None, with the reason, when the picture is too small, the best two scores are closer than
+        `LEAST_LEAD`, or what looks like a retinal picture is a texture that no word speaks for, or is `elsewhere`.
     """
     even: dict[str, float] = {name: 1 / len(IMAGE_TYPES) for name in IMAGE_TYPES}
     if crop.ndim != 3 or min(crop.shape[:2]) < LEAST_PIXELS:
@@ -127,7 +131,11 @@ def classify_image_type(
     labelled = labelled_type(labels)
     if labelled is not None:
         odds[IMAGE_TYPES.index(labelled)] *= LABEL_ODDS
-    network = None if modality_shares is None else type_shares_of(modality_shares)
+    unsupported = unsupported_textures(words)
+    shares, doubtful = _without(modality_shares, unsupported)
+    if elsewhere:
+        odds = np.where(np.asarray(IMAGE_TYPES) == "Other", np.maximum(odds, ELSEWHERE_ODDS), 1.0)
+    network = None if shares is None else type_shares_of(shares) + doubtful / len(IMAGE_TYPES)
     seen = np.asarray([seen_types.get(name, 0.0) for name in IMAGE_TYPES]) if seen_types else None
     combined = fused_scores(measures, odds, network, seen)
     scores: dict[str, float] = {name: round(float(value), 6) for name, value in zip(IMAGE_TYPES, combined, strict=True)}
@@ -142,17 +150,37 @@ def classify_image_type(
         reasons.append("words " + ", ".join(said))
     if labelled is not None:
         reasons.append(f"labelled {labelled}")
+    if doubtful >= LEAST_LEAD:
+        reasons.append(f"{doubtful:.2f} of the network's shares are textures that no word speaks for")
     reason = "; ".join(reasons)
     if float(combined[order[0]] - combined[order[1]]) < LEAST_LEAD:
         second = IMAGE_TYPES[int(order[1])]
         return TypeDecision(None, scores[best], scores, f"{best} and {second} are too close; {reason}")
-    modality, share = _likeliest_modality(modality_shares, best)
-    if modality in TEXTURES and speaks_of_no_eye(words):
-        return TypeDecision(None, scores[best], scores, f"a texture like {modality}, and no word of the eye; {reason}")
+    if best != "Other" and elsewhere:
+        return TypeDecision(
+            None, scores[best], scores, f"like {best}, and no caption of the article is of the eye; {reason}"
+        )
+    if best != "Other" and doubtful > MOSTLY and odds[order[0]] <= 1:
+        return TypeDecision(None, scores[best], scores, f"a texture, and no word for {best}; {reason}")
+    modality, share = _likeliest_modality(shares, best)
     return TypeDecision(best, scores[best], scores, reason, modality, round(share * scores[best], 6))
 
 
-def _likeliest_modality(shares: NDArray[np.float32] | None, image_type: ImageType) -> tuple[Modality | None, float]:
+def _without(
+    shares: NDArray[np.float32] | None, modalities: Sequence[Modality]
+) -> tuple[NDArray[np.float64] | None, float]:
+    """Return shares without some modalities, and how much these had.
+
+    Even textures resemble them (hatching, muscle in ultrasound, low-contrast scans), and nothing in pixels tells these
+    apart: where no word speaks for them the network has said nothing.
+    """
+    if shares is None:
+        return None, 0.0
+    kept = np.asarray([0.0 if name in modalities else share for name, share in zip(MODALITIES, shares, strict=True)])
+    return kept, float(np.sum(shares) - kept.sum())
+
+
+def _likeliest_modality(shares: NDArray[np.float64] | None, image_type: ImageType) -> tuple[Modality | None, float]:
     """Return the likeliest modality of a type and its share among those of the type."""
     if shares is None:
         return None, 0.0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.records.modalities import Modality
 
 WORDS: tuple[tuple[str, ImageType, float], ...] = (
     # (regular expression, type, odds). Odds multiply; a term that names the modality outright gets 20, a hint 3 to 12.
@@ -55,14 +56,35 @@ EYE = re.compile(
 )
 """Words without which a caption hardly belongs to a picture of the retina."""
 
-CELLS = re.compile(r"(?i:\bcones?\b|\brods?\b|photoreceptor|mosaic|capillar|plexus|\bslab)|\bRPE\b|\bAOSLO\b")
-"""What en-face pictures of the retina show where nothing says that it is one."""
+SPELLED_OUT = re.compile(
+    r"(?i:coherence tomogra|fluorescein|indocyanine|auto-?fluorescence image|cornea|conjunctiv|ocular|intra-?vitre"
+    r"|glaucom|cataract|slit[ -]lamp|\blens(es)?\b|\bpupils?\b|visual (field|acuity)|adaptive optics"
+    r"|photoreceptor|\bcone cells?\b|\buve|scler|eyelid|\borbit|amblyop|myopi|strabism)"
+)
+"""Further words of articles about the eye: its parts, diseases and examinations."""
+
+TEXTURE_WORDS: Mapping[Modality, re.Pattern[str]] = {
+    "adaptive optics": re.compile(
+        r"(?i:adaptive.optics|\bcones?\b|\brods?\b|photoreceptor|mosaic|capillar|pigment epitheli|blood (cell|flow)"
+        r"|nerve fib)|\bAO|\bRPE\b"
+    ),
+    "en-face OCT": re.compile(
+        r"(?i:\ben[ -]?face\b|tomograph|c-?scan|slab|plexus|projection|segmentation|capillar|layer)|\b(\w+-)?OCT"
+    ),
+}
+"""Words that speak for modalities that even textures resemble: captions of such pictures name them, or their cells."""
 
 LEAST_WORDS = 6
 """Words of a caption that would say what it is about."""
 
 NO_EYE_ODDS = 4.0
 """Odds for Other when there is a caption and it has neither a retinal modality nor any word of the eye."""
+
+ELSEWHERE_ODDS = 50.0
+"""Odds for Other when no caption of the article has a word of the eye."""
+
+MANY_WORDS = 40
+"""Words of an article's captions that would say whether it is about the eye."""
 
 OUTRIGHT_ODDS = 12.0
 """Words with these odds or more name a modality, so that a label with such a word names it, too."""
@@ -106,11 +128,22 @@ def word_odds(words: str) -> tuple[NDArray[np.float64], list[str]]:
     return odds, seen
 
 
-def speaks_of_no_eye(words: str) -> bool:
-    """Say whether a caption of some length has no word of the eye, its cells or their examinations."""
-    if len(words.split()) < LEAST_WORDS or EYE.search(words) or CELLS.search(words):
+def are_of_another_field(captions: Iterable[str]) -> bool:
+    """Say whether an article's captions have words enough, and none of the eye or of a retinal modality in full.
+
+    Acronyms say nothing by themselves: FA is fractional anisotropy, too, and OCT a month.
+    """
+    texts = list(captions)
+    if sum(len(text.split()) for text in texts) < MANY_WORDS:
         return False
-    return not any(re.search(pattern, words) for pattern, image_type, _ in WORDS if image_type != "Other")
+    return not any(EYE.search(text) or SPELLED_OUT.search(text) for text in texts)
+
+
+def unsupported_textures(words: str) -> tuple[Modality, ...]:
+    """Return the modalities that textures resemble and that a caption of some length has no word for."""
+    if len(words.split()) < LEAST_WORDS:
+        return ()
+    return tuple(modality for modality, pattern in TEXTURE_WORDS.items() if not pattern.search(words))
 
 
 def labelled_type(labels: Sequence[str]) -> ImageType | None:

@@ -54,3 +54,9 @@ def test_a_sure_picture_keeps_its_type() -> None:
     images, pictures = grid()
     images[4] = cell(1, 1, "Retinal Imaging", 0.9)
     assert types_in_grids(images, pictures) == images
+
+
+def test_pictures_that_are_all_undecided_stay_so() -> None:
+    images, pictures = grid()
+    images = [replace(image, image_type=None) for image in images]
+    assert types_in_grids(images, pictures) == images

@@ -157,12 +157,31 @@ def test_labels_are_evidence_that_what_is_certain_overrules() -> None:
     assert named.scores["Retinal Imaging"] > named.scores["OCT"]
 
 
-def test_a_texture_in_a_figure_of_another_field_is_undecided() -> None:
+def test_a_texture_is_a_retinal_picture_only_where_words_speak_for_it() -> None:
     shares = np.zeros(len(MODALITIES), np.float32)
     shares[MODALITIES.index("adaptive optics")] = 1
     crop = np.random.default_rng(0).integers(40, 200, (80, 80, 3), dtype=np.uint8)
+    bars = classify_image_type(crop, "Mean acuity of both eyes; bars are standard errors", None, (), shares)
+    assert bars.image_type in {None, "Other"}
+    assert bars.modality is None
+    assert "no word speaks for" in bars.reason
     muscle = classify_image_type(crop, "Ultrasonic pattern of the vastus lateralis at rest", None, (), shares)
-    assert muscle.image_type is None
-    assert "no word of the eye" in muscle.reason
+    assert muscle.image_type == "Other"
     for words in ("", "Muscle at rest", "Mosaic of cones at three degrees from the centre"):
         assert classify_image_type(crop, words, None, (), shares).image_type == "Retinal Imaging"
+
+
+def test_words_tell_the_type_of_what_is_mostly_texture() -> None:
+    shares = np.zeros(len(MODALITIES), np.float32)
+    shares[MODALITIES.index("adaptive optics")] = 1
+    scan = classify_image_type(oct_scan(), "OCT of the right eye at the first visit", None, (), shares)
+    assert scan.image_type == "OCT"
+    silent = classify_image_type(oct_scan(), "The right eye at the first of three visits", None, (), shares)
+    assert silent.image_type is None
+
+
+def test_in_an_article_of_another_field_nothing_is_a_retinal_picture() -> None:
+    assert classify_image_type(oct_scan(), "OCT").image_type == "OCT"
+    section = classify_image_type(oct_scan(), "OCT", elsewhere=True)
+    assert section.image_type in {None, "Other"}
+    assert classify_image_type(fundus(), elsewhere=True).image_type in {None, "Other"}

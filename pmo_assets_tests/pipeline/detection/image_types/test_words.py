@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.detection.image_types.words import labelled_type, speaks_of_no_eye, word_odds
+from pmo_assets.pipeline.detection.image_types.words import (
+    are_of_another_field,
+    labelled_type,
+    unsupported_textures,
+    word_odds,
+)
 from pmo_assets.records.image_types import IMAGE_TYPES
 
 
@@ -56,14 +61,34 @@ def test_labels_speak_for_a_type_when_they_name_one_modality(labels: tuple[str, 
 
 
 @pytest.mark.parametrize(
-    ("words", "none"),
+    ("words", "unsupported"),
     [
-        ("Hatched bars show the mean of three groups", True),
-        ("Muscle at rest", False),  # too short to say
-        ("Mean thickness of the retina in three groups", False),
-        ("Scans by OCT-A of the same three subjects", False),
-        ("Spacing of cones at one and two degrees", False),
+        ("Hatched bars show the mean of three groups", ("adaptive optics", "en-face OCT")),
+        ("Muscle at rest", ()),  # too short to say
+        ("Mean acuity of both eyes in three groups", ("adaptive optics", "en-face OCT")),
+        ("Scans by OCT-A of the same three subjects", ("adaptive optics",)),
+        ("Spacing of cones at one and two degrees", ("en-face OCT",)),
+        ("Mosaic of the retinal pigment epithelium at the level of the slab", ()),
     ],
 )
-def test_a_caption_of_some_length_says_whether_it_is_of_the_eye(words: str, *, none: bool) -> None:
-    assert speaks_of_no_eye(words) is none
+def test_textures_need_words_that_speak_for_them(words: str, unsupported: tuple[str, ...]) -> None:
+    assert unsupported_textures(words) == unsupported
+
+
+MANY = "Bars show the mean of three groups with standard errors of ten animals each; " * 4
+
+
+@pytest.mark.parametrize(
+    ("captions", "elsewhere"),
+    [
+        ([MANY], True),
+        (["Bars show the mean of three groups."], False),  # too few words to say
+        ([MANY, "The right eye at rest"], False),
+        ([MANY, "Sections of the cornea"], False),
+        ([MANY, "FA and ADC maps of the pons by MRI"], True),  # fractional anisotropy
+        ([MANY, "Fluorescein angiogram"], False),
+        ([], False),
+    ],
+)
+def test_captions_of_another_field_have_no_word_of_the_eye(captions: list[str], *, elsewhere: bool) -> None:
+    assert are_of_another_field(captions) is elsewhere
