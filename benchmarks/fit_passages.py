@@ -186,7 +186,7 @@ def report(sentences: Sequence[Sentence], names: Sequence[str] = FEATURES) -> No
         f"{len(sentences)} sentences of {len(panels)} panels of {len(articles)} articles, {len(needed)} needed; AUC of "
         f"needed against foreign {above / len(needed) / len(foreign_ones):.3f}"
     )
-    for odds in (0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.35, 1.5, 1.75, 2.0, 3.0, 5.0):
+    for odds in (0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.4, passages.LEAST_ODDS, 1.8, 2.0, 3.0, 5.0):
         taken = {
             beside[i]
             for beside in around.values()
