@@ -174,7 +174,7 @@ def saved(pixels: Pixels) -> Pixels:
 
 
 def case(kind: str, seed: int, number: int, pool: PicturePool) -> Case:
-    """Return a case of a kind; what nobody would see is drawn again."""
+    """Return a case of a kind; what nobody would see once it is saved is drawn again."""
     draw, marked = KINDS[kind]
     rng = np.random.default_rng([seed, number, *kind.encode()])
     for _ in range(20):
@@ -183,9 +183,9 @@ def case(kind: str, seed: int, number: int, pool: PicturePool) -> Case:
         if draw is None:
             break
         draw(rng, pixels)
-        change = np.abs(pixels.astype(np.int16) - before).max(axis=2)
-        changed = change[change > 8]
-        if changed.size >= 12 and float(np.median(changed)) >= LEAST_CONTRAST:
+        drawn = np.abs(pixels.astype(np.int16) - before).max(axis=2) > 8
+        seen = np.abs(saved(pixels).astype(np.int16) - saved(before)).max(axis=2)[drawn]
+        if seen.size >= 12 and float(np.median(seen)) >= LEAST_CONTRAST:
             break
     return Case(kind, saved(pixels), "none", marked)
 

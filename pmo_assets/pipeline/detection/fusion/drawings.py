@@ -93,6 +93,9 @@ COVERED: Final = 0.8
 BLOCK_GROUND: Final = 0.6
 """Part of a block that one colour covers at least, within its frame."""
 
+BLOCK_SPREAD: Final = 5.0
+"""Standard deviation of that colour, in levels of a channel, at most: a strip of a blot is grey, and not even."""
+
 BLOCK_EDGE: Final = 0.1
 """Part of a block's shorter side that its frame may take."""
 
@@ -176,6 +179,8 @@ def is_block(canvas: Canvas, rect: Rect) -> bool:
     apart = np.abs(np.arange(256)[:, None] - ground) >= APART
     ink = (apart[part[..., 0], 0] | apart[part[..., 1], 1] | apart[part[..., 2], 2]).astype(np.uint8)
     if float(ink.mean()) > 1 - BLOCK_GROUND or float(ground.mean()) < LIGHT:
+        return False
+    if float(part[ink == 0].reshape(-1, 3).std(axis=0).max()) > BLOCK_SPREAD:
         return False
     letter = max(float(LEAST_HEIGHT), canvas.glyph)
     ink -= _straight_lines(ink, letter)
