@@ -118,6 +118,7 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
         ranks = expanded(series, mention.items)
         if ranks is not None:
             read.append((mention, ranks))
+    read = _without_lone_parts(read)
     if not read:
         return None
     printed = [pair for pair in read if pair[0].form is not Form.BARE]
@@ -176,6 +177,27 @@ def _longer_bare_run(
     return kept, run
 
 
+def _without_lone_parts(read: list[_Read]) -> list[_Read]:
+    """The mentions without abbreviations that look like a part of a panel: "cancer (Ca)", "complement (C3)" beside C.
+
+    A panel that has a name of its own has several parts, or a first one with a number.
+    """
+    named = {rank for _, ranks in read for rank in ranks.values()}
+    parts: dict[int, set[int]] = {}
+    for place, part in named:
+        if part >= 0:
+            parts.setdefault(place, set()).add(part)
+
+    def is_lone(ranks: dict[str, Rank]) -> bool:
+        if len(ranks) > 1:
+            return False
+        ((text, (place, part)),) = ranks.items()
+        alone = part >= 0 and (place, -1) in named and len(parts[place]) == 1
+        return alone and not (part == 0 and text[-1].isdigit())
+
+    return [pair for pair in read if not is_lone(pair[1])]
+
+
 def _without_parts(read: list[_Read], identifiers: Sequence[str]) -> list[_Read]:
     """The mentions without letters that stand for what a picture shows, at the end of the series.
 
@@ -220,6 +242,7 @@ def _without_glossary(read: list[_Read], identifiers: Sequence[str]) -> list[_Re
         return read
     if not bracketed:
         return _without_keys(read)
+    read = [pair for pair in read if not pair[0].equated]  # "rods (a) and cones (b); c = cilium; d = disc"
     if not _explains(read, bracketed) and (identifiers[0] in delimited or not bracketed.issuperset(identifiers)):
         return read
     return [pair for pair in read if pair[0].form is not Form.DELIMITED]
@@ -325,6 +348,7 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
     for identifier, (place, part) in ranked.items():
         at_place.setdefault(place, []).append((part, identifier))
     opening = {place for mention, ranks in read if mention.opens for place, _ in ranks.values()}
+    passed_over = _passed_over(read)
     identifiers: list[str] = []
     missing: list[str] = []
     place = 0
@@ -346,8 +370,9 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
             )  # "A. Epithelium (D) over stroma (C)"
             and first_at.get(place - 1, -1) <= last_at[place + 1]  # "cornea (C), iris (I) and angle (A)"
         ):
-            missing.append(identifier_at(series, place))
-            identifiers.append(identifier_at(series, place))
+            if place not in passed_over:
+                missing.append(identifier_at(series, place))
+                identifiers.append(identifier_at(series, place))
         else:
             break
         place += 1
@@ -361,6 +386,16 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
     if all(mention.form is Form.NOUN for mention in naming) and not any(mention.opens for mention in naming):
         return None
     return identifiers, missing
+
+
+def _passed_over(read: Sequence[_Read]) -> set[int]:
+    """Return the places between those of one list that it leaves out: D of "(A to C and E)"."""
+    return {
+        place
+        for _, ranks in read
+        for (left, _), (right, _) in pairwise(sorted(ranks.values()))
+        for place in range(left + 1, right)
+    }
 
 
 def _restarts(kept: Sequence[PanelMention], identifiers: Sequence[str]) -> int:

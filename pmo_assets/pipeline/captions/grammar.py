@@ -252,7 +252,8 @@ class _Parser:
             elif self._before(mention) in {"in", "of", "from"}:
                 pass  # "arrows in (B)": the sentence needs the identifier
             elif identifiers == owner and mention.form is Form.BRACKETS and (listing or self.mode != "lead"):
-                self.found.cuts.append((mention.start, mention.end))  # the panel's own identifier once more
+                if not mention.is_part:  # "(A) Case 1: (A1) fundus, (A2) OCT" keeps the names of parts
+                    self.found.cuts.append((mention.start, mention.end))  # the panel's own identifier once more
             elif len(identifiers) > 1 and mention.form is not Form.NOUN:
                 self.found.doubts.append("several panels named inside another's text")
         return kept
@@ -341,8 +342,16 @@ class _Parser:
             self.found.doubts.append("panels distributed by 'respectively'")
         for naming, _ in structural:
             self.defined.update(naming.identifiers)
-        if second_pass and resumed[1] == "section":
+        if second_pass and resumed[1] == "section" and not self._lists_parts(heads, tails):
             self.owner, self.mode = (), "closing"
+
+    def _lists_parts(self, heads: list[PanelMention], tails: list[PanelMention]) -> bool:
+        """Say whether a sentence is about a part of a panel, "(a2) OCT": what follows is about that panel as before."""
+        if tails or not heads or not all(naming.mention.is_part for naming in heads):
+            return False
+        self.section.extra_sentences = True
+        self.section.trailing.clear()
+        return True
 
     def _is_subject(self, mention: Mention, sentence: _Sentence) -> bool:
         """Say whether a sentence opens with its panel's name: "Panel A shows", "In Figure 1B the choroid"."""
@@ -477,7 +486,7 @@ class _Parser:
     def _text_from(self, mention: Mention) -> int:
         """Index of the first token of a head's text."""
         texts = self.tokens.texts
-        if not mention.cuts:
+        if mention.is_part:
             return mention.first  # the name of a part stays in the text
         after = mention.last + 1
         if mention.form in {Form.BRACKETS, Form.HALF} and after + 1 < len(texts) and texts[after] in {":", ",", "."}:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import (
@@ -35,7 +36,7 @@ from pmo_assets.pipeline.captions.noun_mentions import (
     SHOWING_VERBS,
     noun_mention,
 )
-from pmo_assets.pipeline.captions.phrases import ARTICLES, BINDING, CONJUNCTIONS, PREPOSITIONS
+from pmo_assets.pipeline.captions.phrases import ARTICLES, BINDING, CONJUNCTIONS, PREPOSITIONS, names_examination
 from pmo_assets.pipeline.captions.places import (
     PLACES,
     parsed_places,
@@ -44,6 +45,7 @@ from pmo_assets.pipeline.captions.places import (
 )
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
+from pmo_assets.pipeline.captions.unmarked_letters import unmarked_letters
 
 _MAGNIFICATION: Final = re.compile(r"(?i:[x×]\d[\d,.]*|\d[\d,.]*[x×])")
 
@@ -78,6 +80,7 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
     found: list[Mention] = []
     texts, count = tokens.texts, len(tokens.texts)
     sentence_starts = set(tokens.sentence_starts)
+    numbered = _numbered_sentences(tokens)
     index = 0
     while index < count:
         text = texts[index]
@@ -87,6 +90,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
         else:
             if text in NAMING_WORDS:
                 mention = noun_mention(tokens, index, sentence_starts, found[-1] if found else None)
+            if index in numbered:
+                mention = made_mention(tokens, [(text, "")], Form.DELIMITED, (index, index + 1), sentence_starts)
             if mention is None and index in sentence_starts and NUMBERED.fullmatch(text):
                 mention = _numbered_head(tokens, index, sentence_starts)
             if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
@@ -101,7 +106,26 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
         else:
             found.append(mention)
             index = mention.last + 1
+    if all(mention.positional for mention in found):
+        found = sorted([*found, *unmarked_letters(tokens, sentence_starts)], key=lambda mention: mention.first)
     return _without_sums(tokens, found)
+
+
+def _numbered_sentences(tokens: Tokens) -> frozenset[int]:
+    """Return the numbers that open sentences about pictures: "1. Preoperative topography. 2. Topography one year after".
+
+    Other lists with numbers name what one picture shows: "1. Cornea. 2. Iris."
+    """
+    texts = tokens.texts
+    found = [
+        start
+        for start in tokens.sentence_starts
+        if start + 2 < len(texts) and texts[start].isdigit() and texts[start + 1] == "." and tokens.gap(start + 2)
+    ]
+    if len(found) < 2 or [texts[start] for start in found] != [str(k + 1) for k in range(len(found))]:
+        return frozenset()
+    pictured = all(names_examination(tokens, start + 2, len(texts)) for start in found)
+    return frozenset(found) if pictured else frozenset()
 
 
 def _without_sums(tokens: Tokens, found: list[Mention]) -> list[Mention]:
@@ -414,8 +438,10 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"
     ):
         return None  # "a: p < 0.05", a footnote
-    if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
+    if opens and delimiter == ":":
         return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+    if opens and delimiter == "=" and index and texts[index - 1] in {",", ";"}:
+        return replace(made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts), equated=True)
     listed = index > 0 and (texts[index - 1] == ";" or _opens_list(tokens, index, end))
     strict = at_sentence or (listed and not _in_key(tokens, index))
     if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):

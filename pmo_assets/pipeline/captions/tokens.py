@@ -105,8 +105,8 @@ def _sentence_starts(texts: list[str], starts: list[int], ends: list[int]) -> li
         if texts[index] == ".":
             if before.lower() in _ABBREVIATIONS and not (before.isupper() and len(before) == 1 and spaced):
                 continue
-            if len(before) <= 2 and before[:1].isalpha() and index - 1 == found[-1]:
-                continue  # "A. Text"
+            if len(before) <= 2 and before[:1].isalnum() and index - 1 == found[-1] and (spaced or before.isalpha()):
+                continue  # "A. Text", "1. Text"
             if (
                 len(before) == 1
                 and before.isalpha()
