@@ -28,7 +28,9 @@ LABELS = Path(__file__).parent / "data" / "caption_names.jsonl"
 def misplaced(split: CaptionSplit, said: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the pieces of a caption that other panels' subcaptions hold than those which `said` names."""
     return [
-        piece for piece, names in said.items() if {s.identifier for s in split.subcaptions if piece in s.text} != set(names)
+        piece
+        for piece, names in said.items()
+        if {s.identifier for s in split.subcaptions if piece in s.text} != set(names)
     ]
 
 

@@ -315,7 +315,8 @@ def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
     """Say whether panels are listed behind a colon: "The steps: A, raw image; B, threshold", not "Groups: A, B"."""
     texts = tokens.texts
     dashed = texts[end] in DASHES and tokens.gap(end)
-    if texts[index - 1] != ":" or not (texts[end] == "," or dashed) or end + 1 >= len(texts):
+    dotted = texts[end] == "." and end + 1 < len(texts) and tokens.gap(end + 1) and texts[end + 1][0].islower()
+    if texts[index - 1] != ":" or not (texts[end] == "," or dashed or dotted) or end + 1 >= len(texts):
         return False
     follower = texts[end + 1]
     return follower[0].isalnum() and not is_identifier(follower) and texts[index - 2].lower() not in _CLASS_NOUNS
@@ -360,7 +361,7 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
     follower = texts[end + 1]
     if texts[end] != texts[before.last] or not tokens.gap(end + 1) or not follower[0].isalnum():
         return None
-    if is_identifier(follower) or follower.lower() in CONJUNCTIONS:
+    if is_identifier(follower) or follower.lower() in CONJUNCTIONS or _in_key(tokens, index):
         return None  # "hepatitis A, B, and C"
     return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
 

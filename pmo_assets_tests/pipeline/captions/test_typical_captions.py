@@ -828,6 +828,21 @@ A | Rods in a mutant.
 B | Rods at higher magnification in a mutant.
 """
 
+GLOSSARIES = """
+Sections of the eye (A, B) and of the orbit (C). A: artery, B: bone, C: cornea, D: duct.
+A | Sections of the eye. A: artery, B: bone, C: cornea, D: duct.
+B | Sections of the eye. A: artery, B: bone, C: cornea, D: duct.
+C | Sections of the orbit. A: artery, B: bone, C: cornea, D: duct.
+
+A. Retina. B. Choroid. A = amacrine; B = bipolar; H = horizontal.
+A | Retina. A = amacrine; B = bipolar; H = horizontal.
+B | Choroid. A = amacrine; B = bipolar; H = horizontal.
+
+A, Control. B, Treated. Abbreviations: A, artery; B, bundle; C, cup.
+A | Control. Abbreviations: A, artery; B, bundle; C, cup.
+B | Treated. Abbreviations: A, artery; B, bundle; C, cup.
+"""
+
 WITHOUT_MARKS = """
 Fundus photograph of the right eye a and the left eye b. Angiogram of the right eye c and the left eye d.
 a | Fundus photograph of the right eye.
@@ -842,6 +857,20 @@ b | Photograph of the anterior segment after surgery.
 1. Preoperative topography. 2. Topography one year after cross-linking.
 1 | Preoperative topography.
 2 | Topography one year after cross-linking.
+
+Orbit CT: A axial, B coronal, C sagittal.
+A | Orbit CT: axial.
+B | Orbit CT: coronal.
+C | Orbit CT: sagittal.
+
+Fundus images: a. normal, b. glaucoma suspect, c. glaucoma.
+a | Fundus images: normal.
+b | Fundus images: glaucoma suspect.
+c | Fundus images: glaucoma.
+
+Panels A and B show the input.
+A | Panels A and B show the input.
+B | Panels A and B show the input.
 
 Rods (a) and cones (b) of a mouse. b = basal; c = cilium; d = disc.
 a | Rods of a mouse. b = basal; c = cilium; d = disc.
@@ -882,6 +911,9 @@ T cells (T) and B cells (B) in the uvea.
 Scaffolds for the cornea. Materials: A, agar; B, collagen; C, gelatin.
 Arrows in the upper row mark drusen.
 1. Cornea. 2. Iris. 3. Lens.
+The alleles a of the first and b of the second gene.
+The artery a in the retina and the vein b in the choroid.
+Kaplan–Meier curves for group A in blue, group B in red, and C in green.
 Lengths of the axes a and b were measured on the scan.
 Between distance a and distance b lies the fovea. Points c and d are fixed.
 The b wave and the a wave of a scotopic electroretinogram.
@@ -895,7 +927,8 @@ BLOCKS = [
     for convention in (
         AFTER_THEIR_TEXT, SHARED_NOUNS, TIMES, WITHIN_THEIR_TEXT, BEFORE_THEIR_TEXT, NESTED_AND_CROSSED, RESPECTIVELY,
         PLACES, SHARED_SENTENCES, REFERENCES, IN_BRACKETS, LISTS_IN_LISTS, WITHOUT_BRACKETS, LETTERS_THAT_NAME_NO_PANEL, GRIDS,
-        ABOUT_THE_WHOLE_FIGURE, BESIDE_OTHER_LISTS, NAMES_THAT_OPEN_OR_REFER, PARTS_OF_PANELS, WITHOUT_MARKS,
+        ABOUT_THE_WHOLE_FIGURE, BESIDE_OTHER_LISTS, NAMES_THAT_OPEN_OR_REFER, PARTS_OF_PANELS, GLOSSARIES,
+        WITHOUT_MARKS,
     )
     for block in convention.strip().split("\n\n")
 ]  # fmt: skip
