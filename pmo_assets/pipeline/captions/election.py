@@ -255,8 +255,8 @@ def _without_glossary(read: list[_Read], identifiers: Sequence[str]) -> list[_Re
 def _explains(read: Sequence[_Read], bracketed: set[str]) -> bool:
     """Say whether what has a delimiter explains letters behind panels A, B … in brackets: "D, disc; F, fovea".
 
-    It would go on with the next letter, or begin with A and be in order, if it named panels; a list of single words that
-    names A, B and C again and then D explains, too.
+    It would go on with the next letter, or begin with A and be in order, if it named panels; a list of single words
+    that names A, B and C again and then D explains, too.
     """
     last_bracket = max(at for at, pair in enumerate(read) if pair[0].form in {Form.BRACKETS, Form.HALF})
     places = sorted({rank[0] for _, ranks in read for part, rank in ranks.items() if part in bracketed})

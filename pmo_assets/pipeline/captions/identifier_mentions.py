@@ -112,7 +112,7 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
 
 
 def _numbered_sentences(tokens: Tokens) -> frozenset[int]:
-    """Return the numbers that open sentences about pictures: "1. Preoperative topography. 2. Topography one year after".
+    """Return the numbers that open sentences about pictures: "1. Preoperative topography. 2. Topography after a year".
 
     Other lists with numbers name what one picture shows: "1. Cornea. 2. Iris."
     """
@@ -439,10 +439,9 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"
     ):
         return None  # "a: p < 0.05", a footnote
-    if opens and delimiter == ":":
-        return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-    if opens and delimiter == "=" and index and texts[index - 1] in {",", ";"}:
-        return replace(made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts), equated=True)
+    if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
+        mention = made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        return replace(mention, equated=delimiter == "=")
     listed = index > 0 and (texts[index - 1] == ";" or _opens_list(tokens, index, end))
     strict = at_sentence or (listed and not _in_key(tokens, index))
     if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):
