@@ -367,8 +367,14 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
 
 
 def _rare_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
-    """ "of A, Text; B, Text" within a sentence, and "a.) Text"."""
+    """ "of A, Text; B, Text" within a sentence, "a.) Text", and "…: A–F." at the end."""
     texts, follower = tokens.texts, index + 1
+    if index > 1 and texts[index - 1] == ":" and texts[index - 2].lower() not in _CLASS_NOUNS | _KEYS:
+        listed, end = parsed_list(tokens, index, len(texts))
+        if (
+            len(listed) == 1 and listed[0][1] and texts[end:] in ([], ["."])
+        ):  # "Six eyes with vitelliform lesions: A–F."
+            return made_mention(tokens, listed, Form.BRACKETS, (index, end - 1), sentence_starts)
     items: list[Item] = [(texts[index], "")]
     if _opens_series(tokens, index):
         return made_mention(tokens, items, Form.DELIMITED, (index, follower), sentence_starts)

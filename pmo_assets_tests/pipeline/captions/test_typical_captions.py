@@ -828,6 +828,29 @@ A | Rods in a mutant.
 B | Rods at higher magnification in a mutant.
 """
 
+FURTHER_HEADS = """
+i. Colour photograph. ii. Infrared image. iii. B-scan along the line in ii.
+i | Colour photograph.
+ii | Infrared image.
+iii | B-scan along the line in ii.
+
+a–c basic models. d model with clinical data. e longitudinal model.
+a | Basic models.
+b | Basic models.
+c | Basic models.
+d | Model with clinical data.
+e | Longitudinal model.
+
+In the left image the haze is dense; in the right image, taken later, it has faded.
+left | In the left image the haze is dense.
+right | In the right image, taken later, it has faded.
+
+Three eyes with vitelliform lesions: A–C.
+A | Three eyes with vitelliform lesions.
+B | Three eyes with vitelliform lesions.
+C | Three eyes with vitelliform lesions.
+"""
+
 GLOSSARIES = """
 Sections of the eye (A, B) and of the orbit (C). A: artery, B: bone, C: cornea, D: duct.
 A | Sections of the eye. A: artery, B: bone, C: cornea, D: duct.
@@ -911,6 +934,7 @@ T cells (T) and B cells (B) in the uvea.
 Scaffolds for the cornea. Materials: A, agar; B, collagen; C, gelatin.
 Arrows in the upper row mark drusen.
 1. Cornea. 2. Iris. 3. Lens.
+Axial lengths in groups: A–F.
 The alleles a of the first and b of the second gene.
 The artery a in the retina and the vein b in the choroid.
 Kaplan–Meier curves for group A in blue, group B in red, and C in green.
@@ -927,7 +951,7 @@ BLOCKS = [
     for convention in (
         AFTER_THEIR_TEXT, SHARED_NOUNS, TIMES, WITHIN_THEIR_TEXT, BEFORE_THEIR_TEXT, NESTED_AND_CROSSED, RESPECTIVELY,
         PLACES, SHARED_SENTENCES, REFERENCES, IN_BRACKETS, LISTS_IN_LISTS, WITHOUT_BRACKETS, LETTERS_THAT_NAME_NO_PANEL, GRIDS,
-        ABOUT_THE_WHOLE_FIGURE, BESIDE_OTHER_LISTS, NAMES_THAT_OPEN_OR_REFER, PARTS_OF_PANELS, GLOSSARIES,
+        ABOUT_THE_WHOLE_FIGURE, BESIDE_OTHER_LISTS, NAMES_THAT_OPEN_OR_REFER, PARTS_OF_PANELS, FURTHER_HEADS, GLOSSARIES,
         WITHOUT_MARKS,
     )
     for block in convention.strip().split("\n\n")
