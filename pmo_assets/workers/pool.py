@@ -46,8 +46,8 @@ Progress = Callable[[str, int, int], None]
 TASKS_PER_WORKER = 5000
 """Tasks (articles, of all steps) after which a worker is replaced, should it leak what its memory does not show.
 
-Rarely: what a worker has learnt of its articles (`Worker.known`: boxes of a network that two steps ask) goes with it, and
-memory that native libraries leak is seen, and ends it, long before.
+Rarely: what a worker has learnt of its articles (`Worker.known`: boxes of a network that two steps ask) goes with it,
+and memory that native libraries leak is seen, and ends it, long before.
 """
 
 READY_TIMEOUT = 600.0
