@@ -60,10 +60,10 @@ def main() -> None:
         if astray and label["set"] == args.show:
             print(label["id"], "other panels have", astray)
     for name in sorted(several):
-        missed, split = several[name], single[name]
+        missed, parted = several[name], single[name]
         share = sum(missed) / len(missed)
         print(f"{name}: {sum(missed)} of {len(missed)} captions whose panels are not all found ({share:.1%})", end="")
-        print(f", {sum(split)} of {len(split)} of one panel split", end="")
+        print(f", {sum(parted)} of {len(parted)} of one panel split", end="")
         placed = sentences[name]
         print(f", {sum(placed)} of {len(placed)} sentences with their panels" if placed else "")
 
