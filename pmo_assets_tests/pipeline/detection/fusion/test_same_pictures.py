@@ -27,7 +27,7 @@ def under_a_map(picture: Pixels, seed: int, share: float = 0.45) -> Pixels:
 
 
 def image(column: int, image_type: ImageType | None, score: float = 0.95, wide: float = 0.2) -> ImageDetection:
-    scores = {image_type: score} if image_type else {}
+    scores: dict[str, float] = {image_type: score} if image_type else {}
     left = 0.25 * column
     return ImageDetection((left, 0.1, left + wide, 0.3), 0.9, "bitmap", image_type, score, scores, modality="OCT")
 
