@@ -2,9 +2,9 @@
 
     python benchmarks/fit_passages.py [--shared ../shared] [--xmls FOLDER] [--write]
 
-`data/passage_labels.jsonl` has the sentences around the mentions of 428 panels (the corpus, and JATS files of
+`data/passage_labels.jsonl` has the sentences around the mentions of 537 panels (the corpus, and JATS files of
 allofplos' corpora, github.com/PLOS/allofplos, and of `gather_jats.py`, in the folder that `--xmls` names) by paragraph
-and offset, those of 336 labelled by three readers who took no part in the rules, the others by two authors of them: N
+and offset, those of 445 labelled by three readers who took no part in the rules, the others by two authors of them: N
 needed (a finding of the panel that its subcaption does not tell, or what must be known to understand it), C context (of
 the same patient or experiment), F foreign. The first two lots of `data/summary_sentence_labels.jsonl`, 84 panels, are
 fitted on, too; the third is held out. Each panel weighs the same in the fit, however many sentences stand around its

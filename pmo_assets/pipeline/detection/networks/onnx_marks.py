@@ -1,7 +1,7 @@
 """The mark network through ONNX Runtime: probability of marks in a picture as a whole, and at a second look.
 
-The second look costs as much as the first; it is taken where the picture is large enough to show more, and where the
-first look has not decided already.
+Pictures are shown without spots of light. The second look costs as much as the first; it is taken where the picture is
+large enough to show more, and where the first look has not decided already.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pmo_assets.pipeline.detection.networks.mark_input import mark_input, second
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session
+from pmo_assets.pipeline.detection.networks.spots_of_light import without_spots
 
 MARKS_FILE = "mark_classifier.onnx"
 """File of the shipped weights in `pmo_assets/weights`."""
@@ -76,6 +77,7 @@ class OnnxMarkNetwork:
         if not crops:
             return []
         session = self.load()
+        crops = [without_spots(crop) for crop in crops]
         first: list[Look] = self.batches(crops, partial(_looked, session, mark_input))
         again: dict[int, NDArray[np.uint8]] = {}
         for k, (crop, (probability, votes)) in enumerate(zip(crops, first, strict=True)):
