@@ -12,8 +12,8 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
 - of the panels whose sentences were labelled before any summary of them was seen
   (`data/summary_sentence_labels.jsonl`): in how many every need is met, and in how many a foreign sentence stands. A
   need (N1, N2, …) is met by any of its sentences; F is foreign, C neither. Such labels hold for whatever is chosen;
-  chosen sentences beyond them are counted, and with `--show` printed. The first lot is fitted on (`fit_passages.py`),
-  the second and the third are not; the third was labelled by a reader who took no part in the rules and had seen no
+  chosen sentences beyond them are counted, and with `--show` printed. The first two lots are fitted on
+  (`fit_passages.py`), the third is not, and was labelled by a reader who took no part in the rules and had seen no
   summary. A clause counts as its sentence;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
