@@ -1,7 +1,7 @@
 """Score the mark status of drawn cases that were wrong on articles: thin outlines, reflexes, numbers, call-outs.
 
     python benchmarks/score_mark_status.py [--shared ../shared] [--part test] [--seed 1] [--count 40] [--marks FILE]
-        [--sheet FILE]
+        [--sheet FILE] [--sources]
 
 Pictures of the retina of one part of the pool (nothing was trained on `test`; `validation` chose weights), 180 to 520
 pixels on the long side, saved as JPEG, judged by pixels and, where there are some, the PDF's shapes; no words. Marks
@@ -9,12 +9,16 @@ and other ink are drawn by OpenCV in styles of this benchmark's own. *Plain*, *n
 *scan lines* have no mark; *outlines*, *dashed outlines*, *arrows* have one. *Call-outs*: two pictures on a page, a box
 on the left one and lines, dashed or not, from its corners to those of the right one: the left one is marked, the right
 one not; live as the PDF tells it, and flat. Rules were made with seed 1 of `validation`; `test` is held out.
+
+`--sources` only counts the pictures of all data sets, as they are, at 250 and 450 pixels, that are called marked: none
+is, but those of `octdl_sample` that have outlines in them.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +39,7 @@ from pmo_assets.records.image_types import ImageType
 from pmo_assets.samples.drawing import Colour, Pixels, Rng, one_of
 from pmo_assets.training.data.training_data import pool_pictures
 from pmo_assets.training.synthetic.layouts import Split
+from pmo_assets.training.synthetic.picture_folders import no_larger
 from pmo_assets.training.synthetic.pools import PicturePool
 
 COLOURS: Sequence[Colour] = (
@@ -233,6 +238,15 @@ def sheet(some: Sequence[tuple[Case, float]], side: int = 240, columns: int = 6)
     return np.vstack([np.hstack(cells[k : k + columns]) for k in range(0, len(cells), columns)])
 
 
+def count_sources(images: Path, classifier: FusedMarkClassifier) -> None:
+    """Print by data set how many pictures are called marked."""
+    pictures = [(p.group.rsplit("/", 1)[0], no_larger(p.pixels, side)) for p in pool_pictures(images, None, None)
+                for side in (250, 450)]  # fmt: skip
+    found = classifier([pixels for _, pixels in pictures], [""] * len(pictures), figures=range(len(pictures)))
+    marked = Counter(source for (source, _), (is_marked, _) in zip(pictures, found, strict=True) if is_marked)
+    print(f"{marked.total()} of {len(pictures)} called marked: {dict(marked.most_common())}")
+
+
 def main() -> None:
     """Print how many of each kind have the right status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -242,13 +256,17 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=40, help="cases of each kind")
     parser.add_argument("--marks", type=Path, help="ONNX file of the mark classifier instead of the package's")
     parser.add_argument("--sheet", type=Path, help="contact sheet of what is wrong")
+    parser.add_argument("--sources", action="store_true", help="count pictures as they are that are called marked")
     args = parser.parse_args()
     cv2.setNumThreads(1)
+    classifier = FusedMarkClassifier(OnnxMarkNetwork(args.marks))
+    if args.sources:
+        count_sources(args.shared / "images", classifier)
+        return
     part: Split = args.part
     pool = PicturePool(pool_pictures(args.shared / "images", None, None), part, 1.0)
     cases = [case(kind, args.seed, k, pool) for kind in KINDS for k in range(args.count)]
     cases += [item for k in range(args.count) for item in call_outs(args.seed, k, pool)]
-    classifier = FusedMarkClassifier(OnnxMarkNetwork(args.marks))
     found = classifier(
         [item.pixels for item in cases], [""] * len(cases), [item.drawn for item in cases], range(len(cases))
     )

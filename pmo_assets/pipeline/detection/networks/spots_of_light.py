@@ -1,8 +1,8 @@
 """Spots of light on a picture, which the mark network takes for marks: small, bright, round and filled.
 
 Reflexes of lamps, and in ultra-widefield pictures the optic disc. By the annotation guide no mark looks so: arrows and
-heads are pointed, stars have rays, circles are outlines. Pictures are shown to the network without such spots: what it
-still sees then is something else.
+heads are pointed, stars have rays, circles are outlines. Pictures that look marked are shown to the network again
+without such spots: what it still sees then is something else.
 """
 
 from __future__ import annotations
