@@ -7,7 +7,8 @@ ROCO number; figures of PLOS and eLife as `<file>#<figure id>`; figure pages of 
 address; figures of the CRAFT corpus as `<PubMed number>#Figure<n>`), not part of the repository. The labels in
 `data/caption_names.jsonl` are the names of their panels, none for a single one, written by a reader before the grammar
 was run. *Develop* and *report* are different articles of PLOS and eLife, and different captions of the others. The sets
-*odd* were written for this, in forms that authors seldom use, and lie in the file with their captions.
+*odd* and *nested* (lists within panels, abbreviations, materials, parts) were written for this, in forms that authors
+seldom use, and lie in the file with their captions. `said` tells, by a piece of a caption, the panels that it is about.
 """
 
 from __future__ import annotations
@@ -15,11 +16,22 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets.records.subcaptions import CaptionSplit
 
 LABELS = Path(__file__).parent / "data" / "caption_names.jsonl"
+
+
+def misplaced(split: CaptionSplit, said: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the pieces of a caption that other panels' subcaptions hold than those which `said` names."""
+    return [
+        piece
+        for piece, names in said.items()
+        if {s.identifier for s in split.subcaptions if piece in s.text} != set(names)
+    ]
 
 
 def main() -> None:
@@ -32,20 +44,28 @@ def main() -> None:
     captions = {row["id"]: row["caption"] for row in given}
     several: dict[str, list[bool]] = defaultdict(list)
     single: dict[str, list[bool]] = defaultdict(list)
+    sentences: dict[str, list[bool]] = defaultdict(list)
     for label in map(json.loads, LABELS.read_text("utf-8").splitlines()):
         caption = label.get("caption") or captions.get(label["id"])
         if caption is None:
             continue
-        found = {name for name in split_caption(caption).identifiers if name is not None}
+        split = split_caption(caption)
+        found = {name for name in split.identifiers if name is not None}
         wrong = found != set(label["names"])
+        astray = [] if wrong else misplaced(split, label.get("said", {}))
+        sentences[label["set"]].extend(not wrong and piece not in astray for piece in label.get("said", {}))
         (several if label["names"] else single)[label["set"]].append(wrong)
         if wrong and label["set"] == args.show:
             print(label["id"], "names", label["names"], "found", sorted(found))
+        if astray and label["set"] == args.show:
+            print(label["id"], "other panels have", astray)
     for name in sorted(several):
-        missed, split = several[name], single[name]
+        missed, parted = several[name], single[name]
         share = sum(missed) / len(missed)
         print(f"{name}: {sum(missed)} of {len(missed)} captions whose panels are not all found ({share:.1%})", end="")
-        print(f", {sum(split)} of {len(split)} of one panel split")
+        print(f", {sum(parted)} of {len(parted)} of one panel split", end="")
+        placed = sentences[name]
+        print(f", {sum(placed)} of {len(placed)} sentences with their panels" if placed else "")
 
 
 if __name__ == "__main__":

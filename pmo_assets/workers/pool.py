@@ -43,8 +43,12 @@ from pmo_assets.workers.process import (
 Progress = Callable[[str, int, int], None]
 """Called with (stage, articles done, articles in all)."""
 
-TASKS_PER_WORKER = 250
-"""Articles after which a worker is replaced: bounds the memory that native libraries may leak."""
+TASKS_PER_WORKER = 5000
+"""Tasks (articles, of all steps) after which a worker is replaced, should it leak what its memory does not show.
+
+Rarely: what a worker has learnt of its articles (`Worker.known`: boxes of a network that two steps ask) goes with it,
+and memory that native libraries leak is seen, and ends it, long before.
+"""
 
 READY_TIMEOUT = 600.0
 """Seconds that a worker may take to load its networks, on a busy disk."""

@@ -147,6 +147,11 @@ def test_a_worker_gets_the_articles_that_it_knows_from_the_step_before() -> None
     assert sum(a == b for a, b in zip(before, after, strict=True)) >= 7, "but for one that keeps nobody waiting"
 
 
+def test_workers_last_through_the_steps_of_a_batch_with_what_they_know(two: WorkerPool) -> None:
+    outputs = [output for stage in "stuvwx" for output in two.map_units(stage, step, tasks(*[""] * 100))]
+    assert len({output.rows[0]["pid"] for output in outputs}) == 2
+
+
 def test_a_worker_that_knows_nothing_takes_the_first_article() -> None:
     job = _Job("s", step, [(11, ()), (12, ()), (13, ())], None, waiting=deque([2, 0, 1]))
     assert job.take_for({12}) == 1

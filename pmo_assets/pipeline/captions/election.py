@@ -47,6 +47,8 @@ class IdentifierSeries:
 
 _LEAST_KEY: Final = 3
 """Entries of the shortest list that is told from panels by the order of its letters."""
+_BRIEF_KEY: Final = 4
+"""Tokens from one letter of a list that explains to the next: "C: cornea, D: duct"."""
 _LONGEST_GAP: Final = 2
 """From one letter of a list of panels to the next, where the authors left one out."""
 
@@ -118,6 +120,7 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
         ranks = expanded(series, mention.items)
         if ranks is not None:
             read.append((mention, ranks))
+    read = _without_lone_parts(read)
     if not read:
         return None
     printed = [pair for pair in read if pair[0].form is not Form.BARE]
@@ -176,6 +179,27 @@ def _longer_bare_run(
     return kept, run
 
 
+def _without_lone_parts(read: list[_Read]) -> list[_Read]:
+    """The mentions without abbreviations that look like a part of a panel: "cancer (Ca)", "complement (C3)" beside C.
+
+    A panel that has a name of its own has several parts, or a first one with a number.
+    """
+    named = {rank for _, ranks in read for rank in ranks.values()}
+    parts: dict[int, set[int]] = {}
+    for place, part in named:
+        if part >= 0:
+            parts.setdefault(place, set()).add(part)
+
+    def is_lone(ranks: dict[str, Rank]) -> bool:
+        if len(ranks) > 1:
+            return False
+        ((text, (place, part)),) = ranks.items()
+        alone = part >= 0 and (place, -1) in named and len(parts[place]) == 1
+        return alone and not (part == 0 and text[-1].isdigit())
+
+    return [pair for pair in read if not is_lone(pair[1])]
+
+
 def _without_parts(read: list[_Read], identifiers: Sequence[str]) -> list[_Read]:
     """The mentions without letters that stand for what a picture shows, at the end of the series.
 
@@ -218,6 +242,9 @@ def _without_glossary(read: list[_Read], identifiers: Sequence[str]) -> list[_Re
             delimited.update(ranks)
     if not delimited:
         return read
+    unequal = [pair for pair in read if not pair[0].equated]
+    if bracketed or len({part for _, ranks in unequal for part in ranks}) > 1:
+        read = unequal  # "rods (a) and cones (b); c = cilium; d = disc"
     if not bracketed:
         return _without_keys(read)
     if not _explains(read, bracketed) and (identifiers[0] in delimited or not bracketed.issuperset(identifiers)):
@@ -228,7 +255,8 @@ def _without_glossary(read: list[_Read], identifiers: Sequence[str]) -> list[_Re
 def _explains(read: Sequence[_Read], bracketed: set[str]) -> bool:
     """Say whether what has a delimiter explains letters behind panels A, B … in brackets: "D, disc; F, fovea".
 
-    It would go on with the next letter, or begin with A and be in order, if it named panels.
+    It would go on with the next letter, or begin with A and be in order, if it named panels; a list of single words
+    that names A, B and C again and then D explains, too.
     """
     last_bracket = max(at for at, pair in enumerate(read) if pair[0].form in {Form.BRACKETS, Form.HALF})
     places = sorted({rank[0] for _, ranks in read for part, rank in ranks.items() if part in bracketed})
@@ -239,7 +267,9 @@ def _explains(read: Sequence[_Read], bracketed: set[str]) -> bool:
         return False
     ranks = [min(ranks.values())[0] for _, ranks in keys]
     in_order = ranks == list(range(ranks[0], ranks[0] + len(ranks)))
-    return not in_order or ranks[0] not in {0, len(places)}
+    brief = all(right.first - left.last <= _BRIEF_KEY for (left, _), (right, _) in pairwise(keys))
+    again = brief and ranks[0] == 0 and len(ranks) > len(places)
+    return not in_order or again or ranks[0] not in {0, len(places)}
 
 
 def _without_keys(read: list[_Read]) -> list[_Read]:
@@ -325,6 +355,7 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
     for identifier, (place, part) in ranked.items():
         at_place.setdefault(place, []).append((part, identifier))
     opening = {place for mention, ranks in read if mention.opens for place, _ in ranks.values()}
+    passed_over = _passed_over(read)
     identifiers: list[str] = []
     missing: list[str] = []
     place = 0
@@ -346,8 +377,9 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
             )  # "A. Epithelium (D) over stroma (C)"
             and first_at.get(place - 1, -1) <= last_at[place + 1]  # "cornea (C), iris (I) and angle (A)"
         ):
-            missing.append(identifier_at(series, place))
-            identifiers.append(identifier_at(series, place))
+            if place not in passed_over:
+                missing.append(identifier_at(series, place))
+                identifiers.append(identifier_at(series, place))
         else:
             break
         place += 1
@@ -356,11 +388,22 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
     allowed = set(identifiers)
     naming = [mention for mention, ranks in read if not allowed.isdisjoint(ranks)]
     numerals = series in {Series.ROMAN, Series.UPPER_ROMAN}
-    if len(naming) < 2 and (numerals or naming[0].form not in {Form.BRACKETS, Form.HALF, Form.DELIMITED, Form.BARE}):
-        return None  # "stages (I-III)", "(HPF, A-C)"
+    alone = len(naming) < 2 and naming[0].form in {Form.NOUN, Form.PARTIAL}
+    if len(naming) < 2 and (numerals or (alone and not (naming[0].form is Form.NOUN and naming[0].begins))):
+        return None  # "stages (I-III)", "(HPF, A-C)", but "Panels A and B show ..."
     if all(mention.form is Form.NOUN for mention in naming) and not any(mention.opens for mention in naming):
         return None
     return identifiers, missing
+
+
+def _passed_over(read: Sequence[_Read]) -> set[int]:
+    """Return the places between those of one list that it leaves out: D of "(A to C and E)"."""
+    return {
+        place
+        for _, ranks in read
+        for (left, _), (right, _) in pairwise(sorted(ranks.values()))
+        for place in range(left + 1, right)
+    }
 
 
 def _restarts(kept: Sequence[PanelMention], identifiers: Sequence[str]) -> int:

@@ -23,16 +23,14 @@ from pmo_assets.pipeline.captions.phrases import (
     BINDING,
     CONJUNCTIONS,
     PREPOSITIONS,
-    STOPS,
-    SUSPENDED,
     VERBS,
     is_adjectival,
     shared_end,
 )
 from pmo_assets.pipeline.captions.pieces import Doubt, Piece, PieceList
+from pmo_assets.pipeline.captions.roles import role_of, settled_roles
 from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.tails import (
-    AFTER_TAIL,
     Role,
     add_tailed,
     add_tailed_sentence,
@@ -84,33 +82,6 @@ class _Sentence:
 def parsed(tokens: Tokens, series: IdentifierSeries) -> ParsedCaption:
     """The pieces of a caption with the given series of identifiers."""
     return _Parser(tokens, series).parse()
-
-
-def role_of(tokens: Tokens, mention: Mention, first: int, stop: int) -> Role:
-    """Return a mention's role, before, after or within its text, judged by its neighbours in tokens [first, stop)."""
-    texts = tokens.texts
-    before = texts[mention.first - 1].lower() if mention.first > first else ""
-    after = texts[mention.last + 1].lower() if mention.last + 1 < stop else ""
-    content_before = bool(before) and before not in STOPS and before != "," and before not in BINDING
-    ends_after = not after or after in AFTER_TAIL or after in CONJUNCTIONS
-    if mention.form is Form.NOUN:
-        return Role.INLINE
-    if mention.form in {Form.DELIMITED, Form.BARE}:
-        return Role.HEAD
-    if mention.form is Form.HALF:
-        return Role.TAIL if content_before and ends_after else Role.HEAD
-    if mention.form is Form.PARTIAL:
-        return Role.TAIL if before or not after else Role.INLINE
-    if not content_before and after == ":":
-        return Role.HEAD
-    if before == "in" and mention.form is Form.BRACKETS and mention.first - 1 == first and after[:1].isalnum():
-        return Role.INLINE  # "In (A) the wound is open"
-    if not before or before in STOPS:
-        headed = after == "." and mention.last + 2 < stop  # "(b–d). Micrographs": see `_Parser._sentences`
-        return Role.TAIL if not after or (after in {".", ";"} and not headed) else Role.HEAD
-    if not content_before:
-        return Role.TAIL if ends_after else Role.HEAD
-    return Role.TAIL if ends_after else Role.INLINE
 
 
 class _Parser:
@@ -186,7 +157,7 @@ class _Parser:
             role = role_of(tokens, naming.mention, sentence.first, sentence.stop)
             sentence.mentions.append((naming, role))
         for sentence in sentences:
-            _settled(tokens, sentence)
+            sentence.mentions = settled_roles(tokens, sentence.first, sentence.mentions)
         return sentences
 
     def _headed(self, sentences: list[_Sentence]) -> set[str]:
@@ -251,11 +222,16 @@ class _Parser:
                 listing = listing or role is Role.HEAD
             elif self._before(mention) in {"in", "of", "from"}:
                 pass  # "arrows in (B)": the sentence needs the identifier
-            elif identifiers == owner and mention.form is Form.BRACKETS and (listing or self.mode != "lead"):
-                self.found.cuts.append((mention.start, mention.end))  # the panel's own identifier once more
+            elif self._repeats(mention, identifiers == owner, listing):
+                self.found.cuts.append((mention.start, mention.end))
             elif len(identifiers) > 1 and mention.form is not Form.NOUN:
                 self.found.doubts.append("several panels named inside another's text")
         return kept
+
+    def _repeats(self, mention: Mention, own: bool, listing: bool) -> bool:
+        """Say whether a mention is the panel's own identifier once more, and no name of a part, which stays: "(A1)"."""
+        again = own and mention.form is Form.BRACKETS and not mention.is_part
+        return again and (listing or self.mode != "lead")
 
     def _compares(self, mention: Mention, identifiers: set[str], sentence: _Sentence) -> bool:
         """Say whether a sentence about new panels compares them with some named before: "less than in OCTA (a–c)"."""
@@ -341,8 +317,16 @@ class _Parser:
             self.found.doubts.append("panels distributed by 'respectively'")
         for naming, _ in structural:
             self.defined.update(naming.identifiers)
-        if second_pass and resumed[1] == "section":
+        if second_pass and resumed[1] == "section" and not self._lists_parts(heads, tails):
             self.owner, self.mode = (), "closing"
+
+    def _lists_parts(self, heads: list[PanelMention], tails: list[PanelMention]) -> bool:
+        """Say whether a sentence is about a part of a panel, "(a2) OCT": what follows is about that panel as before."""
+        if tails or not heads or not all(naming.mention.is_part for naming in heads):
+            return False
+        self.section.extra_sentences = True
+        self.section.trailing.clear()
+        return True
 
     def _is_subject(self, mention: Mention, sentence: _Sentence) -> bool:
         """Say whether a sentence opens with its panel's name: "Panel A shows", "In Figure 1B the choroid"."""
@@ -477,7 +461,7 @@ class _Parser:
     def _text_from(self, mention: Mention) -> int:
         """Index of the first token of a head's text."""
         texts = self.tokens.texts
-        if not mention.cuts:
+        if mention.is_part:
             return mention.first  # the name of a part stays in the text
         after = mention.last + 1
         if mention.form in {Form.BRACKETS, Form.HALF} and after + 1 < len(texts) and texts[after] in {":", ",", "."}:
@@ -542,48 +526,3 @@ class _Parser:
             self.found.doubts.append("closing sentences may concern one panel or all")
         for index, _, _ in self.section.trailing[shared:]:
             self.found.reassign(index, ())
-
-
-def _settled(tokens: Tokens, sentence: _Sentence) -> None:
-    """Decides the mentions between two content words by the others of the sentence."""
-    sentence.mentions = _referred(tokens, sentence, _paired(tokens, sentence))
-    roles = [role for _, role in sentence.mentions]
-    if Role.INLINE not in roles:
-        return
-    if Role.HEAD in roles and Role.TAIL not in roles:
-        sentence.mentions = [
-            (item, Role.HEAD if role is Role.INLINE and item.mention.form is Form.BRACKETS else role)
-            for item, role in sentence.mentions
-        ]
-
-
-def _referred(
-    tokens: Tokens, sentence: _Sentence, mentions: list[tuple[PanelMention, Role]]
-) -> list[tuple[PanelMention, Role]]:
-    """The mentions with those of "X (a) and Y (b); the arrow in (b) marks Z" within their text.
-
-    A head would be the first time that its panels are named.
-    """
-    settled: list[tuple[PanelMention, Role]] = []
-    named: set[str] = set()
-    for item, role in mentions:
-        before = tokens.texts[item.mention.first - 1].lower() if item.mention.first > sentence.first else ""
-        refers = role is Role.HEAD and before in {"in", "of"} and named >= set(item.identifiers)
-        settled.append((item, Role.INLINE if refers and settled[0][1] is not Role.HEAD else role))
-        named.update(item.identifiers)
-    return settled
-
-
-def _paired(tokens: Tokens, sentence: _Sentence) -> list[tuple[PanelMention, Role]]:
-    """The mentions with those of "before (A) and after (B) treatment" all within their text.
-
-    Alone, the second looks like a head; the first, behind a word of the same kind, says that it is none.
-    """
-    settled: list[tuple[PanelMention, Role]] = []
-    suspended = False
-    for item, role in sentence.mentions:
-        before = tokens.texts[item.mention.first - 1].lower() if item.mention.first > sentence.first else ""
-        binds = item.mention.form is Form.BRACKETS and before in SUSPENDED
-        settled.append((item, Role.INLINE if role is Role.HEAD and binds and suspended else role))
-        suspended = binds and role is not Role.HEAD
-    return settled

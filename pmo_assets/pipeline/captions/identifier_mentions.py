@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import (
@@ -35,7 +36,7 @@ from pmo_assets.pipeline.captions.noun_mentions import (
     SHOWING_VERBS,
     noun_mention,
 )
-from pmo_assets.pipeline.captions.phrases import ARTICLES, BINDING, CONJUNCTIONS, PREPOSITIONS
+from pmo_assets.pipeline.captions.phrases import ARTICLES, BINDING, CONJUNCTIONS, PREPOSITIONS, names_examination
 from pmo_assets.pipeline.captions.places import (
     PLACES,
     parsed_places,
@@ -44,6 +45,7 @@ from pmo_assets.pipeline.captions.places import (
 )
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
+from pmo_assets.pipeline.captions.unmarked_letters import unmarked_letters
 
 _MAGNIFICATION: Final = re.compile(r"(?i:[x×]\d[\d,.]*|\d[\d,.]*[x×])")
 
@@ -78,6 +80,7 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
     found: list[Mention] = []
     texts, count = tokens.texts, len(tokens.texts)
     sentence_starts = set(tokens.sentence_starts)
+    numbered = _numbered_sentences(tokens)
     index = 0
     while index < count:
         text = texts[index]
@@ -87,6 +90,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
         else:
             if text in NAMING_WORDS:
                 mention = noun_mention(tokens, index, sentence_starts, found[-1] if found else None)
+            if index in numbered:
+                mention = made_mention(tokens, [(text, "")], Form.DELIMITED, (index, index + 1), sentence_starts)
             if mention is None and index in sentence_starts and NUMBERED.fullmatch(text):
                 mention = _numbered_head(tokens, index, sentence_starts)
             if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
@@ -101,7 +106,26 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
         else:
             found.append(mention)
             index = mention.last + 1
+    if all(mention.positional for mention in found):
+        found = sorted([*found, *unmarked_letters(tokens, sentence_starts)], key=lambda mention: mention.first)
     return _without_sums(tokens, found)
+
+
+def _numbered_sentences(tokens: Tokens) -> frozenset[int]:
+    """Return the numbers that open sentences about pictures: "1. Preoperative topography. 2. Topography after a year".
+
+    Other lists with numbers name what one picture shows: "1. Cornea. 2. Iris."
+    """
+    texts = tokens.texts
+    found = [
+        start
+        for start in tokens.sentence_starts
+        if start + 2 < len(texts) and texts[start].isdigit() and texts[start + 1] == "." and tokens.gap(start + 2)
+    ]
+    if len(found) < 2 or [texts[start] for start in found] != [str(k + 1) for k in range(len(found))]:
+        return frozenset()
+    pictured = all(names_examination(tokens, start + 2, len(texts)) for start in found)
+    return frozenset(found) if pictured else frozenset()
 
 
 def _without_sums(tokens: Tokens, found: list[Mention]) -> list[Mention]:
@@ -291,7 +315,8 @@ def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
     """Say whether panels are listed behind a colon: "The steps: A, raw image; B, threshold", not "Groups: A, B"."""
     texts = tokens.texts
     dashed = texts[end] in DASHES and tokens.gap(end)
-    if texts[index - 1] != ":" or not (texts[end] == "," or dashed) or end + 1 >= len(texts):
+    dotted = texts[end] == "." and end + 1 < len(texts) and tokens.gap(end + 1) and texts[end + 1][0].islower()
+    if texts[index - 1] != ":" or not (texts[end] == "," or dashed or dotted) or end + 1 >= len(texts):
         return False
     follower = texts[end + 1]
     return follower[0].isalnum() and not is_identifier(follower) and texts[index - 2].lower() not in _CLASS_NOUNS
@@ -336,14 +361,20 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
     follower = texts[end + 1]
     if texts[end] != texts[before.last] or not tokens.gap(end + 1) or not follower[0].isalnum():
         return None
-    if is_identifier(follower) or follower.lower() in CONJUNCTIONS:
+    if is_identifier(follower) or follower.lower() in CONJUNCTIONS or _in_key(tokens, index):
         return None  # "hepatitis A, B, and C"
     return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
 
 
 def _rare_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
-    """ "of A, Text; B, Text" within a sentence, and "a.) Text"."""
+    """ "of A, Text; B, Text" within a sentence, "a.) Text", and "…: A–F." at the end."""
     texts, follower = tokens.texts, index + 1
+    if index > 1 and texts[index - 1] == ":" and texts[index - 2].lower() not in _CLASS_NOUNS | _KEYS:
+        listed, end = parsed_list(tokens, index, len(texts))
+        if (
+            len(listed) == 1 and listed[0][1] and texts[end:] in ([], ["."])
+        ):  # "Six eyes with vitelliform lesions: A–F."
+            return made_mention(tokens, listed, Form.BRACKETS, (index, end - 1), sentence_starts)
     items: list[Item] = [(texts[index], "")]
     if _opens_series(tokens, index):
         return made_mention(tokens, items, Form.DELIMITED, (index, follower), sentence_starts)
@@ -415,7 +446,8 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
     ):
         return None  # "a: p < 0.05", a footnote
     if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
-        return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        mention = made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        return replace(mention, equated=delimiter == "=")
     listed = index > 0 and (texts[index - 1] == ";" or _opens_list(tokens, index, end))
     strict = at_sentence or (listed and not _in_key(tokens, index))
     if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):

@@ -43,6 +43,7 @@ class Mention:
         begins: stands at the start of a sentence.
         positional: the items are words of place ("left").
         initial: a letter in brackets that the word before it begins with: "cornea (C)".
+        equated: stands before an equals sign: "; c = cones".
     """
 
     items: tuple[Item, ...]
@@ -56,6 +57,12 @@ class Mention:
     positional: bool = False
     begins: bool = False
     initial: bool = False
+    equated: bool = False
+
+    @property
+    def is_part(self) -> bool:
+        """Names parts of panels that have names of their own, "(a1)"; they stay in the text (`election`)."""
+        return self.form is not Form.NOUN and not self.cuts
 
 
 def opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool:

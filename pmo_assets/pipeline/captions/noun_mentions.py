@@ -15,7 +15,7 @@ from pmo_assets.pipeline.captions.identifier_lists import (
     parsed_list,
 )
 from pmo_assets.pipeline.captions.mention import Form, Mention, made_mention, opens_clause
-from pmo_assets.pipeline.captions.phrases import BINDING
+from pmo_assets.pipeline.captions.phrases import ARTICLES, BINDING
 from pmo_assets.pipeline.captions.places import ORDINALS, PLACE_NOUNS, PLACES, parsed_places
 from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, Tokens, words
 
@@ -182,14 +182,16 @@ def _side_phrase(tokens: Tokens, index: int) -> int:
 
 
 def _at_side(tokens: Tokens, index: int, end: int, sentence_starts: set[int], *, noun: bool) -> bool:
-    """Say whether a clause begins with "On the left,", "On the right is" or "In the left panel,"."""
+    """Say whether a clause begins with "On the left,", "On the right is" or "In the left panel the"."""
     texts = tokens.texts
     if index < 2 or texts[index - 1].lower() != "the":
         return False
-    panel = noun and texts[index - 2] == "In" and texts[end - 1].lower() not in _SIDE_NOUNS
+    panel = noun and texts[index - 2].lower() == "in" and texts[end - 1].lower() not in _SIDE_NOUNS
     if texts[index - 2].lower() not in {"on", "at"} and not panel:
         return False
-    if end >= len(texts) or (texts[end] != "," and texts[end].lower() not in SHOWING_VERBS):
+    if end >= len(texts) or (
+        texts[end] != "," and texts[end].lower() not in SHOWING_VERBS | (ARTICLES if panel else set())
+    ):
         return False
     return opens_clause(tokens, index - 2, sentence_starts) or texts[index - 3].lower() in _CLAUSE_LINKS
 

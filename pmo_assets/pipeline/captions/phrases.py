@@ -48,6 +48,7 @@ _TIMES: Final = words(
 )
 _TIME_RELATIONS: Final = words("after before later following post prior earlier since ago postoperatively")
 _TIME_PREPOSITIONS: Final = words("at before on after during in following prior")
+_ENLARGED: Final = words("magnification magnifications power")
 # Nouns that name an examination or its picture.
 _MODALITIES: Final = words(
     "oct octa pcr staining stain immunostaining fa ffa faf fag icga icg ga cfp uwf erg mferg eog "
@@ -83,6 +84,8 @@ PAIRS: Final = (
 # How long phrases are, in words or tokens; what is longer is no item beside the others but a text of its own.
 _LONGEST_ITEM: Final = 12
 """Words of an item that a lead can be shared with."""
+_MAGNIFYING: Final = 4
+"""Tokens of a phrase within which it says how a picture is enlarged."""
 _LONGEST_ALIKE: Final = 9
 """Words of an item that another one can be told by its likeness to alone, without a rule of meaning."""
 _LEAD: Final = 24
@@ -439,7 +442,14 @@ def _phrase_end(tokens: Tokens, spans: Sequence[list[str]], last: int, stop: int
         # "(A) T1- and (B) T2-weighted images | show a mass"
         clause = range(last + 1, min(stop, last + longest + _VERB_LATER))
         noun = next((at for at in clause if texts[at] in _PLURAL), None)
-    return noun if noun is not None else next((at for at in brief if texts[at].lower() in _SHARED_PREPOSITIONS), None)
+    if noun is not None:
+        return noun
+    return next((at for at in brief if texts[at].lower() in _SHARED_PREPOSITIONS and not _enlarges(texts, at)), None)
+
+
+def _enlarges(texts: Sequence[str], at: int) -> bool:
+    """Say whether a phrase tells how one picture is enlarged: "(A) nucleus and (B) nucleus at higher magnification"."""
+    return not _ENLARGED.isdisjoint(text.lower() for text in texts[at : at + _MAGNIFYING])
 
 
 def _measure_end(tokens: Tokens, spans: Sequence[list[str]], last: int, stop: int) -> int | None:

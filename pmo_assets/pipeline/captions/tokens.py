@@ -18,6 +18,8 @@ _QUOTES: Final = frozenset("\"'“”‘’«»*∗")
 _CLOSING_QUOTES: Final = frozenset('"”»')  # where no space precedes them
 
 _STATISTICS: Final = frozenset("npr")
+_NUMERAL_LETTERS: Final = frozenset("ivx")
+_BARE_LETTERS: Final = frozenset("bcdefgh")  # "a" begins a sentence as an article, in texts that lost their capitals
 _RELATIONS: Final = frozenset("=<>≤≥")
 
 
@@ -105,8 +107,9 @@ def _sentence_starts(texts: list[str], starts: list[int], ends: list[int]) -> li
         if texts[index] == ".":
             if before.lower() in _ABBREVIATIONS and not (before.isupper() and len(before) == 1 and spaced):
                 continue
-            if len(before) <= 2 and before[:1].isalpha() and index - 1 == found[-1]:
-                continue  # "A. Text"
+            named = (len(before) <= 2 and before[:1].isalnum()) or _NUMERAL_LETTERS.issuperset(before.lower())
+            if named and index - 1 == found[-1] and (spaced or before.isalpha()):
+                continue  # "A. Text", "1. Text", "iii. Text"
             if (
                 len(before) == 1
                 and before.isalpha()
@@ -138,9 +141,13 @@ def opens_sentence(texts: list[str], starts: list[int], ends: list[int], index: 
     if any(letter.isupper() for letter in text[:8]):
         return True  # "mRNA", "uPAR"
     if first.isalpha() and index + 1 < len(texts):
-        # a panel identifier without brackets: "b Text", "b, c Text", "b) text", "c: text"
+        # a panel identifier without brackets: "b Text", "b, c Text", "b) text", "c: text", "b text", "ii. Text"
         following = texts[index + 1]
         if len(text) <= 4 and (following in CLOSING or following == ":"):
+            return True
+        if following == "." and _NUMERAL_LETTERS.issuperset(text):
+            return True
+        if text in _BARE_LETTERS and following[0].islower():
             return True
         if len(text) == 1:
             if text in _STATISTICS and following in _RELATIONS:

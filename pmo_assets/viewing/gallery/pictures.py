@@ -9,9 +9,12 @@ import io
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from pmo_assets.pictures import own_png
+from pmo_assets.pipeline.detection.reducing import reduced
 from pmo_assets.viewing.overlays import MAX_THUMBNAIL_PIXELS, picture_mime
 
 LARGE_SIDE: Final = 720
@@ -35,17 +38,18 @@ class FigurePictures:
     large: bytes
 
 
-def _webp(picture: Image.Image, quality: int) -> bytes:
+def _webp(pixels: NDArray[np.uint8], quality: int) -> bytes:
     buffer = io.BytesIO()
-    picture.save(buffer, "WEBP", quality=quality, method=EFFORT)
+    Image.fromarray(pixels).save(buffer, "WEBP", quality=quality, method=EFFORT)
     return buffer.getvalue()
 
 
-def _fitted(picture: Image.Image, side: int) -> Image.Image:
-    factor = min(1.0, side / max(picture.size))
-    size = max(1, round(picture.width * factor)), max(1, round(picture.height * factor))
-    # Hamming's window is as sharp as a bicubic one when a picture gets smaller, at 0.4 of the time of Lanczos'.
-    return picture if size == picture.size else picture.resize(size, Image.Resampling.HAMMING, reducing_gap=2.0)
+def _fitted(pixels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
+    tall, wide = pixels.shape[:2]
+    factor = min(1.0, side / max(tall, wide))
+    size = max(1, round(wide * factor)), max(1, round(tall * factor))
+    # Averaged areas take a fifth of the time of Pillow's resampling by a window.
+    return pixels if size == (wide, tall) else reduced(pixels, size)
 
 
 def figure_pictures(image: bytes) -> FigurePictures | None:
@@ -57,23 +61,19 @@ def figure_pictures(image: bytes) -> FigurePictures | None:
     if picture_mime(image) is None:
         return None
     try:
-        picture = _own_picture(image) or _picture(image)
-        if picture is None:
+        pixels = own_png(image)  # nearly all figures are pictures that this package encoded
+        if pixels is None:
+            pixels = _pixels(image)
+        if pixels is None:
             return None
-        large = _fitted(picture, LARGE_SIDE)
+        large = _fitted(pixels, LARGE_SIDE)
         return FigurePictures(_webp(_fitted(large, SMALL_SIDE), SMALL_QUALITY), _webp(large, LARGE_QUALITY))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # what Pillow raises on damaged files
         return None
 
 
-def _own_picture(image: bytes) -> Image.Image | None:
-    """Return a picture that this package encoded, as nearly all figures are."""
-    pixels = own_png(image)
-    return None if pixels is None else Image.fromarray(pixels)
-
-
-def _picture(image: bytes) -> Image.Image | None:
-    """Return any picture as RGB, or None if it is too large."""
+def _pixels(image: bytes) -> NDArray[np.uint8] | None:
+    """Return any picture as uint8 (h, w, 3) RGB, or None if it is too large."""
     with Image.open(io.BytesIO(image), formats=("PNG", "JPEG", "WEBP")) as opened:
         if opened.width * opened.height > MAX_THUMBNAIL_PIXELS:
             return None
@@ -82,5 +82,5 @@ def _picture(image: bytes) -> Image.Image | None:
             layered = opened.convert("RGBA")
             picture = Image.new("RGB", layered.size, "white")
             picture.paste(layered, mask=layered.getchannel("A"))
-            return picture
-        return opened.convert("RGB")
+            return np.asarray(picture)
+        return np.asarray(opened.convert("RGB"))

@@ -804,6 +804,102 @@ A | Fundus before treatment. The detachment was resolved by photodynamic therapy
 B | Fundus after treatment. The detachment was resolved by photodynamic therapy.
 """
 
+PARTS_OF_PANELS = """
+(a) Case 1. (a1) Fundus. Exudates lie around the fovea. (a2) OCT. (b) Case 2. (b1) Fundus. (b2) OCT. (c) Case 3.
+a | Case 1. (a1) Fundus. Exudates lie around the fovea. (a2) OCT.
+b | Case 2. (b1) Fundus. (b2) OCT.
+c | Case 3.
+
+(A) B-scans. (A1) Patient 1. (A2) Patient 2. The hole is closed. (B) Angiograms. (B1) Patient 1. The dye leaks.
+A | B-scans. (A1) Patient 1. (A2) Patient 2. The hole is closed.
+B | Angiograms. (B1) Patient 1. The dye leaks.
+
+(A) Case 1: (A1) fundus, (A2) OCT. Fluid is seen. (B) Case 2: (B1) fundus, (B2) OCT.
+A | Case 1: (A1) fundus, (A2) OCT. Fluid is seen.
+B | Case 2: (B1) fundus, (B2) OCT.
+
+(A) Carcinoma (Ca) beside limbal epithelium. (B) Detail. (C) Recurrence.
+A | Carcinoma (Ca) beside limbal epithelium.
+B | Detail.
+C | Recurrence.
+
+(A) Rods and (B) rods at higher magnification in a mutant.
+A | Rods in a mutant.
+B | Rods at higher magnification in a mutant.
+"""
+
+FURTHER_HEADS = """
+i. Colour photograph. ii. Infrared image. iii. B-scan along the line in ii.
+i | Colour photograph.
+ii | Infrared image.
+iii | B-scan along the line in ii.
+
+a–c basic models. d model with clinical data. e longitudinal model.
+a | Basic models.
+b | Basic models.
+c | Basic models.
+d | Model with clinical data.
+e | Longitudinal model.
+
+In the left image the haze is dense; in the right image, taken later, it has faded.
+left | In the left image the haze is dense.
+right | In the right image, taken later, it has faded.
+
+Three eyes with vitelliform lesions: A–C.
+A | Three eyes with vitelliform lesions.
+B | Three eyes with vitelliform lesions.
+C | Three eyes with vitelliform lesions.
+"""
+
+GLOSSARIES = """
+Sections of the eye (A, B) and of the orbit (C). A: artery, B: bone, C: cornea, D: duct.
+A | Sections of the eye. A: artery, B: bone, C: cornea, D: duct.
+B | Sections of the eye. A: artery, B: bone, C: cornea, D: duct.
+C | Sections of the orbit. A: artery, B: bone, C: cornea, D: duct.
+
+A. Retina. B. Choroid. A = amacrine; B = bipolar; H = horizontal.
+A | Retina. A = amacrine; B = bipolar; H = horizontal.
+B | Choroid. A = amacrine; B = bipolar; H = horizontal.
+
+A, Control. B, Treated. Abbreviations: A, artery; B, bundle; C, cup.
+A | Control. Abbreviations: A, artery; B, bundle; C, cup.
+B | Treated. Abbreviations: A, artery; B, bundle; C, cup.
+"""
+
+WITHOUT_MARKS = """
+Fundus photograph of the right eye a and the left eye b. Angiogram of the right eye c and the left eye d.
+a | Fundus photograph of the right eye.
+b | Fundus photograph of the left eye.
+c | Angiogram of the right eye.
+d | Angiogram of the left eye.
+
+Photograph of the anterior segment a before and b after surgery.
+a | Photograph of the anterior segment before surgery.
+b | Photograph of the anterior segment after surgery.
+
+1. Preoperative topography. 2. Topography one year after cross-linking.
+1 | Preoperative topography.
+2 | Topography one year after cross-linking.
+
+Orbit CT: A axial, B coronal, C sagittal.
+A | Orbit CT: axial.
+B | Orbit CT: coronal.
+C | Orbit CT: sagittal.
+
+Fundus images: a. normal, b. glaucoma suspect, c. glaucoma.
+a | Fundus images: normal.
+b | Fundus images: glaucoma suspect.
+c | Fundus images: glaucoma.
+
+Panels A and B show the input.
+A | Panels A and B show the input.
+B | Panels A and B show the input.
+
+Rods (a) and cones (b) of a mouse. b = basal; c = cilium; d = disc.
+a | Rods of a mouse. b = basal; c = cilium; d = disc.
+b | Cones of a mouse. b = basal; c = cilium; d = disc.
+"""
+
 SINGLE = """
 Section of a gland. Abbreviations: du, duct; lo, lower part of the gland; up, upper part of the gland.
 OCT of the anterior segment with cornea (C), lens (L), iris (I) and angle (A).
@@ -837,6 +933,14 @@ Injection of 0.5 mg ranibizumab (Lucentis) or 2 mg aflibercept (Eylea) in the ri
 T cells (T) and B cells (B) in the uvea.
 Scaffolds for the cornea. Materials: A, agar; B, collagen; C, gelatin.
 Arrows in the upper row mark drusen.
+1. Cornea. 2. Iris. 3. Lens.
+Axial lengths in groups: A–F.
+The alleles a of the first and b of the second gene.
+The artery a in the retina and the vein b in the choroid.
+Kaplan–Meier curves for group A in blue, group B in red, and C in green.
+Lengths of the axes a and b were measured on the scan.
+Between distance a and distance b lies the fovea. Points c and d are fixed.
+The b wave and the a wave of a scotopic electroretinogram.
 OCT scan of the macula. The left side is nasal and the right side is temporal.
 Mean IOP. a: p < 0.05 vs. baseline; b: p < 0.01 vs. baseline.
 The boxes extend from the lower to the upper quartile; the line is the median.
@@ -847,7 +951,8 @@ BLOCKS = [
     for convention in (
         AFTER_THEIR_TEXT, SHARED_NOUNS, TIMES, WITHIN_THEIR_TEXT, BEFORE_THEIR_TEXT, NESTED_AND_CROSSED, RESPECTIVELY,
         PLACES, SHARED_SENTENCES, REFERENCES, IN_BRACKETS, LISTS_IN_LISTS, WITHOUT_BRACKETS, LETTERS_THAT_NAME_NO_PANEL, GRIDS,
-        ABOUT_THE_WHOLE_FIGURE, BESIDE_OTHER_LISTS, NAMES_THAT_OPEN_OR_REFER,
+        ABOUT_THE_WHOLE_FIGURE, BESIDE_OTHER_LISTS, NAMES_THAT_OPEN_OR_REFER, PARTS_OF_PANELS, FURTHER_HEADS, GLOSSARIES,
+        WITHOUT_MARKS,
     )
     for block in convention.strip().split("\n\n")
 ]  # fmt: skip

@@ -41,7 +41,7 @@ FIGURE_BYTES = 32 * 2**20
 INPUT_SIDE = "input_side"
 """Metadata of a file: the side of the squares that figures are scaled to; without it `input_size.BUCKETS` hold."""
 
-REMEMBERED = 1000
+REMEMBERED = 5000
 """Figures whose boxes are kept, some kilobytes each: more than a worker sees of a batch of articles."""
 
 
