@@ -1,6 +1,7 @@
 """Score the extractive summaries of panels, and the checks of a model's summaries, on real articles.
 
     python benchmarks/score_summaries.py [--shared ../shared | --xmls FOLDER] [--show] [--lies]
+    python benchmarks/score_summaries.py --choices benchmarks/data/summary_reader_choices.jsonl
 
 Takes every article of the corpus through the pipeline up to `panel_mentions` and summarises all panels. Printed are
 
@@ -16,6 +17,11 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
   first two lots are fitted on (`fit_passages.py`), the third is not, and was labelled by a reader who took no part in
   the rules and had seen no summary. A clause counts as its sentence;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
+
+`--choices` scores sentences that somebody chose by hand (lines of article, figure, panel and `sentences`, each a
+paragraph and an offset) by the same labels, and reads no article. `data/summary_reader_choices.jsonl` is the choice of
+another reader for the third lot, at most 250 words a panel, made of captions, mentions and the sentences that are
+labelled before a label, a summary or a rule had been seen: what one reader reaches against another's labels.
 
 `--show` prints subcaption, mentions and summary of the panels that are to be judged again, and a line of JSON for the
 file. `--xmls` takes a folder of JATS files, of which there is no PDF, in place of the corpus: their panels are
@@ -191,40 +197,90 @@ def wilson(count: int, total: int) -> tuple[float, float]:
     return round(middle - half, 3), round(middle + half, 3)
 
 
+def labelled_panels(lot: int) -> dict[tuple[str, str, str], dict[tuple[int, int], str]]:
+    """Return the labels of a lot by (paragraph, start) of their sentences, by article, figure and panel."""
+    rows = [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
+    return {
+        (row["article"], row["figure"], row["panel"]): {
+            (paragraph, start): label for paragraph, start, label in row["sentences"]
+        }
+        for row in rows
+        if row.get("lot", 1) == lot
+    }
+
+
+def needs_among(labels: Iterable[str]) -> set[str]:
+    """Return the needs that sentences with these labels meet: "N1,N2" meets N1 and N2, F and C none."""
+    return {need for label in labels if label[0] == "N" for need in label[1:].split(",")}
+
+
+def met_by(labels: Mapping[tuple[int, int], str], chosen: Iterable[tuple[int, int]]) -> Counter[str]:
+    """Count what the sentences chosen for one panel meet of its labels, and how many of them are foreign."""
+    places = set(chosen)
+    needs = needs_among(labels.values())
+    told = needs_among(labels[place] for place in places if place in labels)
+    foreign = sum(labels.get(place) == "F" for place in places)
+    return Counter(
+        {
+            "panels": 1,
+            "all needs met": int(needs <= told),
+            "something foreign": int(foreign > 0),
+            "needs": len(needs),
+            "needs met": len(needs & told),
+            "chosen": len(places),
+            "foreign sentences": foreign,
+            "unlabelled sentences": sum(place not in labels for place in places),
+        }
+    )
+
+
+def print_met(title: str, met: Counter[str]) -> None:
+    """Print the counts of `met_by` over panels, and the two shares with their intervals."""
+    print(f"{title}: {dict(met)}")
+    for name in ("all needs met", "something foreign"):
+        share = met[name] / met["panels"]
+        print(f"  {name}: {share:.3f}, 95 % {wilson(met[name], met['panels'])}")
+
+
 def report_labelled(panels: Sequence[Summarised], lot: int, *, is_shown: bool = False) -> None:
     """Print in how many panels with labelled sentences all needs are met, and in how many something foreign stands."""
     by_key = {panel.key: panel for panel in panels}
-    rows = [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
-    rows = [row for row in rows if row.get("lot", 1) == lot and (row["article"], row["figure"], row["panel"]) in by_key]
     met: Counter[str] = Counter()
     missing: Counter[str] = Counter()
-    for row in rows:
-        panel = by_key[row["article"], row["figure"], row["panel"]]
-        labels = {(paragraph, start): label for paragraph, start, label in row["sentences"]}
+    for key, labels in labelled_panels(lot).items():
+        if key not in by_key:
+            continue
+        panel = by_key[key]
         chosen = {panel.sentence_of(item): item.sentence for item in panel.summary.sentences}
-        needs = {need for label in labels.values() if label[0] == "N" for need in label[1:].split(",")}
-        told = {need for place in chosen for need in labels.get(place, "")[1:].split(",") if need}
-        foreign = [place for place in chosen if labels.get(place) == "F"]
-        met["panels"] += 1
-        met["all needs met"] += needs <= told
-        met["something foreign"] += bool(foreign)
-        met["needs"] += len(needs)
-        met["needs met"] += len(needs & told)
-        met["chosen"] += len(chosen)
-        met["foreign sentences"] += len(foreign)
-        met["unlabelled sentences"] += sum(place not in labels for place in chosen)
+        met.update(met_by(labels, chosen))
+        needs = needs_among(labels.values())
+        told = needs_among(labels[place] for place in chosen if place in labels)
         for need in needs - told:
-            meeting = [place for place, label in labels.items() if label[0] == "N" and need in label[1:].split(",")]
-            missing[panel.why_missing(meeting)] += 1
+            missing[panel.why_missing(place for place, label in labels.items() if need in needs_among([label]))] += 1
         if is_shown:
-            print("##", *panel.key, "| needs", *sorted(needs), "| told", *sorted(told))
+            print("##", *key, "| needs", *sorted(needs), "| told", *sorted(told))
             for place, sentence in chosen.items():
                 print("   ", labels.get(place, "?"), *place, sentence)
-    if rows:
-        print(f"labelled sentences, lot {lot}: {dict(met)}; needs not met: {dict(missing)}")
-        for name in ("all needs met", "something foreign"):
-            share = met[name] / len(rows)
-            print(f"  {name}: {share:.3f}, 95 % {wilson(met[name], len(rows))}")
+    if met:
+        print_met(f"labelled sentences, lot {lot}", met)
+        print(f"  needs not met: {dict(missing)}")
+
+
+def report_choices(path: Path) -> None:
+    """Print of sentences chosen by hand what `report_labelled` prints of summaries; name panels without a choice."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    choices = {(row["article"], row["figure"], row["panel"]): row["sentences"] for row in rows}
+    for lot in LOTS:
+        labelled = labelled_panels(lot)
+        if choices.keys().isdisjoint(labelled):
+            continue
+        met: Counter[str] = Counter()
+        for key, labels in labelled.items():
+            if key in choices:
+                met.update(met_by(labels, ((paragraph, start) for paragraph, start in choices[key])))
+            else:
+                print("no choice:", *key)
+        print_met(f"chosen sentences, lot {lot}", met)
 
 
 def show(panels: Sequence[Summarised]) -> None:
@@ -299,7 +355,11 @@ def main() -> None:
     parser.add_argument("--xmls", type=Path, help="a folder of JATS files in place of the corpus")
     parser.add_argument("--show", action="store_true", help="print the panels to be judged again")
     parser.add_argument("--lies", action="store_true", help="try the checks of a model's summaries")
+    parser.add_argument("--choices", type=Path, help="a file of sentences chosen by hand, scored in place of summaries")
     arguments = parser.parse_args()
+    if arguments.choices is not None:
+        report_choices(arguments.choices)
+        return
     panels: list[Summarised] = []
     seconds, wrong = 0.0, 0
     if arguments.xmls is not None:
