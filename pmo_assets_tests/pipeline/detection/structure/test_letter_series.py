@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pmo_assets.pipeline.detection.structure.gutters import canvas_of
-from pmo_assets.pipeline.detection.structure.letter_series import letter_series
+from pmo_assets.pipeline.detection.structure.letter_series import letter_glyphs, letter_series
 from pmo_assets.samples.drawing import print_text
 from pmo_assets_tests.pipeline.detection.drawing import Picture, paper, paste, photograph
 
@@ -26,7 +26,8 @@ def row_of_pictures(letters: str, *, form: str = "{}", size: int = 20) -> Pictur
 
 def longest(figure: Picture) -> tuple[str, list[int]]:
     """The first series: its letters, and per letter the picture that it stands under; -1 where it was not read."""
-    for names, places in letter_series(canvas_of(figure)):
+    canvas = canvas_of(figure)
+    for names, places in letter_series(canvas, letter_glyphs(canvas)):
         return "".join(names), [own[0].rect[0] // 260 if own else -1 for own in places]
     return "", []
 
@@ -49,5 +50,6 @@ def test_too_few_letters_and_letters_that_begin_elsewhere_are_none(letters: str)
 
 
 def test_a_series_goes_on_as_far_as_it_is_printed() -> None:
-    every = ["".join(names) for names, _ in letter_series(canvas_of(row_of_pictures("ABCD")))]
+    canvas = canvas_of(row_of_pictures("ABCD"))
+    every = ["".join(names) for names, _ in letter_series(canvas, letter_glyphs(canvas))]
     assert every == ["ABCD"]
