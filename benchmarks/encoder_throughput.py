@@ -6,7 +6,8 @@ On drawn pictures with captions (`ablation_world.py`); seconds are processor tim
 the machine counts less:
 
 * a training step of the recipe `embedded` with kept maps, and of that what making its batch takes;
-* embedding pictures at 160 and 224 pixels, decoding and resizing included;
+* embedding pictures at 160 and 224 pixels, resizing included; with `--threads` also by the clock, in so many threads,
+  with what of the machine's processors was busy meanwhile and of that this process (`/proc/stat`);
 * the most anonymous memory while a tenth of, and all generated pairs are read, divided, sampled and named;
 * anonymous memory of a process that has written and looks up as many features of 384 numbers as there are pairs.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -34,6 +36,7 @@ from pmo_assets.encoders.examples.example_sets import split_by_source
 from pmo_assets.encoders.examples.reading import read_examples
 from pmo_assets.encoders.networks.building import build_encoder, load_encoder
 from pmo_assets.encoders.networks.choice import EncoderChoice
+from pmo_assets.encoders.networks.dual_encoder import DualEncoder
 from pmo_assets.encoders.networks.saving import save_encoder
 from pmo_assets.encoders.training.features import KEY_BYTES, FeatureCache
 from pmo_assets.encoders.training.inputs import InputMaker, layout_of
@@ -77,14 +80,50 @@ def training(folder: Path, steps: int) -> dict[str, float]:
     return {"load ms an example": load / 64 * 1e3, "learn ms an example": learn / 64 * 1e3, "ratio": learn / load}
 
 
-def embedding(folder: Path, size: int, count: int, rounds: int = 3) -> dict[str, float]:
-    """Return panels a second of processor time at a size, by PyTorch and by ONNX Runtime in turn: the best round."""
+def encoder_and_pictures(folder: Path, size: int, count: int) -> tuple[DualEncoder, Path, list[PIL.Image.Image]]:
+    """Return the encoder for a size, its folder, and drawn pictures of 500 × 400 pixels."""
     choice = EncoderChoice(image_size=size, dimensions=256, image_projection="mlp")
     place = folder / f"encoder-{size}"
-    save_encoder(build_encoder(choice), place / "model", "for a measurement")
-    encoder = load_encoder(place)
+    if not (place / "model").exists():
+        save_encoder(build_encoder(choice), place / "model", "for a measurement")
     chance = np.random.default_rng(0)
     pictures = [PIL.Image.fromarray(shown(chance).pixels).resize((500, 400)) for _ in range(count)]
+    return load_encoder(place), place, pictures
+
+
+def busy_seconds() -> float:
+    """Return processor seconds that all programs of the machine have used."""
+    user, nice, system, _, _, irq, soft, *_ = (
+        int(n) for n in Path("/proc/stat").read_text().split("\n")[0].split()[1:]
+    )
+    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
+
+
+def by_the_clock(folder: Path, size: int, count: int, threads: int, rounds: int = 5) -> dict[str, float]:
+    """Return panels a second by the clock, in so many threads: the best round, and how busy the machine was in it."""
+    torch.set_num_threads(threads)
+    encoder, _, pictures = encoder_and_pictures(folder, size, count)
+    embed_pictures_and_texts(encoder, pictures[:8], [])
+    found = []
+    for _ in range(rounds):
+        clock, own, all_programs = time.monotonic(), time.process_time(), busy_seconds()
+        embed_pictures_and_texts(encoder, pictures, [])
+        seconds = time.monotonic() - clock
+        found.append(
+            (count / seconds, (time.process_time() - own) / seconds, (busy_seconds() - all_programs) / seconds)
+        )
+    torch.set_num_threads(1)
+    rate, own, busy = max(found)
+    name = f"at {size}, {threads} threads, by the clock"
+    return {
+        f"panels a second {name}": rate, f"median round {name}": float(np.median([item[0] for item in found])),
+        f"processors of this process {name}": own, f"processors of all programs {name}": busy,
+    }  # fmt: skip
+
+
+def embedding(folder: Path, size: int, count: int, rounds: int = 3) -> dict[str, float]:
+    """Return panels a second of processor time at a size, by PyTorch and by ONNX Runtime in turn: the best round."""
+    encoder, place, pictures = encoder_and_pictures(folder, size, count)
     best: dict[str, float] = {}
     for _ in range(rounds):
         for name, at in (("PyTorch", None), ("ONNX Runtime", place / "model")):
@@ -190,6 +229,7 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=96)
     parser.add_argument("--features", type=int, default=1_000_000, help="0: memory is not measured.")
     parser.add_argument("--units", type=int, default=1_000_000, help="Pairs; 0: their memory is not measured.")
+    parser.add_argument("--threads", type=int, default=0, help="Embed by the clock, too, in so many threads.")
     parser.add_argument("--peak-of-units", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -205,6 +245,8 @@ def main() -> None:
         numbers |= training(given.folder, given.steps)
     for size in (160, 224):
         numbers |= embedding(given.folder, size, given.pictures)
+        if given.threads:
+            numbers |= by_the_clock(given.folder, size, given.pictures, given.threads)
     print(json.dumps({name: round(value, 2) for name, value in numbers.items()}, indent=1))
 
 

@@ -56,7 +56,7 @@ from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.regions import Mark
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.data.training_data import pool_pictures
-from pmo_assets.training.synthetic.drawn_marks import draw_device_print
+from pmo_assets.training.synthetic.device_print import draw_device_print
 from pmo_assets.training.synthetic.layouts import Split
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.worn_pictures import worn

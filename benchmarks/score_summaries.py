@@ -12,9 +12,9 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
 - of the panels whose sentences were labelled before any summary of them was seen
   (`data/summary_sentence_labels.jsonl`): in how many every need is met, and in how many a foreign sentence stands. A
   need (N1, N2, …) is met by any of its sentences; F is foreign, C neither. Such labels hold for whatever is chosen;
-  chosen sentences beyond them are counted, and with `--show` printed. The first lot is fitted on (`fit_passages.py`),
-  the second and the third are not; the third was labelled by a reader who took no part in the rules and had seen no
-  summary. A clause counts as its sentence;
+  chosen sentences beyond them are counted, and with `--show` printed; needs that are not met are counted by why. The
+  first two lots are fitted on (`fit_passages.py`), the third is not, and was labelled by a reader who took no part in
+  the rules and had seen no summary. A clause counts as its sentence;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
 `--show` prints subcaption, mentions and summary of the panels that are to be judged again, and a line of JSON for the
@@ -32,7 +32,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,8 @@ from fit_panel_modality import tables_of
 
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.captions.split import split_caption
-from pmo_assets.pipeline.context.article_text import article_text
+from pmo_assets.pipeline.context.article_text import ArticleText, article_text
+from pmo_assets.pipeline.context.passages import candidates
 from pmo_assets.pipeline.context.steps import mention_article_panels
 from pmo_assets.pipeline.context.summaries import (
     PanelWords,
@@ -59,6 +60,8 @@ from pmo_assets.tables.rows import record_of, row_of
 JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
 LABELS = Path(__file__).parent / "data" / "summary_sentence_labels.jsonl"
 LOTS = (1, 2, 3)
+_NEARLY_FULL = 200
+"""Words of a summary from which a sentence may have been left out for its length."""
 
 TURNS = (
     (r"\bright\b", "left"), (r"\bleft\b", "right"), (r"\bincreased\b", "decreased"), (r"\bdecreased\b", "increased"),
@@ -71,7 +74,7 @@ TURNS = (
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """A panel with its summary: article, label of its figure, names of the other panels, mentions."""
+    """A panel with its summary: article, label of its figure, names of the other panels, mentions, running text."""
 
     article: str
     label: str
@@ -79,6 +82,7 @@ class Summarised:
     others: tuple[str, ...]
     mentions: tuple[PanelMention, ...]
     summary: PanelSummary
+    text: ArticleText
 
     def sentence_of(self, item: SourceSentence) -> tuple[int, int]:
         """Return the paragraph and start of the sentence that an item of the summary is, or is a clause of."""
@@ -86,6 +90,17 @@ class Summarised:
             if mention.paragraph == item.paragraph and mention.start <= item.start < mention.end:
                 return mention.paragraph, mention.start
         return item.paragraph, item.start
+
+    def why_missing(self, places: Iterable[tuple[int, int]]) -> str:
+        """Say why none of the sentences at `places` is in the summary."""
+        spoken_of = {(item.paragraph, item.start) for item in self.mentions}
+        if not spoken_of.isdisjoint(places):
+            return "mention left out"
+        positions = [self.text.places[place] for place in spoken_of if place in self.text.places]
+        offered = {k for n in positions for k in candidates(n, self.text, spoken_of)}
+        if offered.isdisjoint(self.text.places.get(place) for place in places):
+            return "not looked at"
+        return "not chosen" if word_count(self.summary.summary) < _NEARLY_FULL else "not chosen, nearly full"
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -114,7 +129,7 @@ def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[
             names = tuple(row["identifier"] for row in own if row["identifier"] not in (None, words.identifier))
             summary = panel_summary(words, told, text, figure["caption"])
             theirs = tuple(own_mentions(words, told))
-            found.append(Summarised(article, figure["label"] or "", words, names, theirs, summary))
+            found.append(Summarised(article, figure["label"] or "", words, names, theirs, summary, text))
     seconds = time.perf_counter() - start
     wrong = [
         (panel.key, item.sentence)
@@ -182,6 +197,7 @@ def report_labelled(panels: Sequence[Summarised], lot: int, *, is_shown: bool = 
     rows = [json.loads(line) for line in LABELS.read_text("utf-8").splitlines()]
     rows = [row for row in rows if row.get("lot", 1) == lot and (row["article"], row["figure"], row["panel"]) in by_key]
     met: Counter[str] = Counter()
+    missing: Counter[str] = Counter()
     for row in rows:
         panel = by_key[row["article"], row["figure"], row["panel"]]
         labels = {(paragraph, start): label for paragraph, start, label in row["sentences"]}
@@ -197,12 +213,15 @@ def report_labelled(panels: Sequence[Summarised], lot: int, *, is_shown: bool = 
         met["chosen"] += len(chosen)
         met["foreign sentences"] += len(foreign)
         met["unlabelled sentences"] += sum(place not in labels for place in chosen)
+        for need in needs - told:
+            meeting = [place for place, label in labels.items() if label[0] == "N" and need in label[1:].split(",")]
+            missing[panel.why_missing(meeting)] += 1
         if is_shown:
             print("##", *panel.key, "| needs", *sorted(needs), "| told", *sorted(told))
             for place, sentence in chosen.items():
                 print("   ", labels.get(place, "?"), *place, sentence)
     if rows:
-        print(f"labelled sentences, lot {lot}: {dict(met)}")
+        print(f"labelled sentences, lot {lot}: {dict(met)}; needs not met: {dict(missing)}")
         for name in ("all needs met", "something foreign"):
             share = met[name] / len(rows)
             print(f"  {name}: {share:.3f}, 95 % {wilson(met[name], len(rows))}")

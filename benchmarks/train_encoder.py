@@ -1,7 +1,7 @@
 """Train the embedded dual encoder and see what it learned: retrieval on held-out articles, types of held-out sources.
 
     python benchmarks/train_encoder.py --release DATA --images IMAGES --articles ARTICLES --annotations ANNOTATIONS
-        --out WORK [--half 1]
+        --out WORK [--half 1] [--seeds 0 1 2]
 
 Trained on the release's training split, and on pairs that are made here: pictures of half of the sources (a source is
 a data set or repository) and drawn stand-ins, as figures show them (parts, thumbnails, print, marks), with captions
@@ -12,7 +12,8 @@ untrained (random projections):
 * zero-shot image type and modality, and a linear probe of the image type, on pictures of the other half of the sources
   and, as type Other, of articles that were not trained on.
 
-Intervals are bootstraps over test articles, and over test sources. `--half 1` exchanges the halves. Settings are chosen
+Intervals are bootstraps over test articles, and over test sources; with several seeds, which learn from the same made
+panels, also Student's over seeds. `--half 1` exchanges the halves. Settings are chosen
 with `--inner 0` and `--inner 1`, which divide the learned half again, measure on its other part and on validation
 articles, and do not look at what is held out. `--set encoder.trained_image_blocks=0` is the frozen encoder.
 """
@@ -28,6 +29,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ import torch
 from ablation_world import add_pairs
 
 import pmo_assets
+from pmo_assets.encoders.ablation import interval
 from pmo_assets.encoders.embedding import embed_examples, embed_pictures_and_texts
 from pmo_assets.encoders.evaluation.classification import Predicted, linear_probe, zero_shot_by_prompts
 from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
@@ -283,26 +286,32 @@ def _rounded(value: Any) -> Any:
     return [_rounded(item) for item in value] if isinstance(value, tuple) else value
 
 
-def main() -> None:
-    """Train and measure; prints JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--release", type=Path, required=True)
-    parser.add_argument("--images", type=Path, required=True)
-    parser.add_argument("--articles", type=Path, required=True)
-    parser.add_argument("--annotations", type=Path, required=True, help="Of articles: what shows a retina.")
-    parser.add_argument("--out", type=Path, required=True, help="Folder; an interrupted call goes on.")
-    parser.add_argument("--recipe", default="embedded")
-    parser.add_argument("--half", type=int, choices=(0, 1), default=0)
-    parser.add_argument("--inner", type=int, choices=(0, 1), help="Divide the learned half; look at nothing else.")
-    parser.add_argument("--panels", type=int, default=2400, help="Panels that are made to train on.")
-    parser.add_argument("--stand-ins", type=int, default=24, help="Of each modality that is drawn.")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--features", type=Path, help="Folder of features that several calls share.")
-    parser.add_argument("--trained-only", action="store_true", help="Leave out the untrained encoder.")
-    parser.add_argument("--trained", type=Path, help="A run of the same half: it is measured, and nothing is trained.")
-    parser.add_argument("--set", action="append", default=[], help="PLACE=VALUE of the recipe, JSON.")
-    given = parser.parse_args()
-    torch.set_num_threads(max(1, torch.get_num_threads() // 2))
+@dataclass(frozen=True)
+class Material:
+    """What is learned from and told.
+
+    Attributes:
+        learn, made, others: pictures of learned sources, drawn stand-ins, and bitmaps of type Other, to learn from.
+        test: pictures of the other sources, and of articles that were not trained on.
+        split: of the articles that are told.
+        sources: that are learned.
+    """
+
+    learn: list[TypedPicture]
+    made: list[TypedPicture]
+    others: list[TypedPicture]
+    test: list[TypedPicture]
+    split: Split
+    sources: list[str]
+
+    @property
+    def probe(self) -> list[TypedPicture]:
+        """What the linear probe learns from."""
+        return [*self.learn, *(item for item in self.made if len(item.modalities) == 1), *self.others]
+
+
+def material(given: argparse.Namespace) -> Material:
+    """Return the pictures of a half, or of a part of it."""
     pictures = list(pictures_by_modality(given.images))
     type_of: dict[str, set[ImageType]] = {}
     for picture in pictures:
@@ -320,39 +329,88 @@ def main() -> None:
     test = [picture for picture in pictures if picture.source in tested_sources]
     photographs = [item.pixels for item in learn if item.modalities == ("fundus photograph",)]
     made = stand_ins(np.random.default_rng(7), photographs, given.stand_ins)
-    singles = [item for item in made if len(item.modalities) == 1]
     split_of = {article.article_id: article.split for article in pmo_assets.load(given.release).articles}
     others = without_retinas(given.articles, given.annotations)
     learn_others = [item for item in others if split_of.get(article_number(item.source), "test") not in held_out][:150]
-    given.out.mkdir(parents=True, exist_ok=True)
-    if given.trained is None and not (given.out / "pairs").exists():
-        with folder_aside(given.out / "pairs") as aside:
-            write_pairs([*learn, *made, *learn_others], given.panels, aside, given.seed)
     test += [item for item in others if split_of.get(article_number(item.source), "test") == told_by][:120]
+    return Material(learn, made, learn_others, test, told_by, sorted(learned_sources))
+
+
+def trained(given: argparse.Namespace, run: Path, seed: int) -> dict[str, Any]:
+    """Train in a folder, or go on; return seconds."""
     changes = {place: json.loads(value) for place, _, value in (item.partition("=") for item in given.set)}
-    recipe = read_recipe(given.recipe, {"run.seed": given.seed, **changes})
-    run = given.trained or given.out / "run"
+    recipe = read_recipe(given.recipe, {**changes, "run.seed": seed})
     started, processor_started = time.monotonic(), time.process_time()
-    if given.trained is None:
-        learned, choose = read_training_examples([given.release, given.out / "pairs"], recipe.read_levels)
-        options = RunOptions(cache=given.features)
-        for record in train_encoder(run, learned, choose, recipe, recipe_text(given.recipe), options):
-            told = {k: v for k, v in record.items() if k in ("step", "loss", "score", "panel mrr", "scale")}
-            print(json.dumps(told), flush=True)
-    seconds, processor = time.monotonic() - started, time.process_time() - processor_started
-    torch.manual_seed(recipe.run.seed)
-    encoders = {} if given.trained_only else {"untrained": build_encoder(recipe.encoder)}
-    encoders["trained"] = load_encoder(run)
+    pairs = given.pairs or given.out / "pairs"
+    learned, choose = read_training_examples([given.release, pairs], recipe.read_levels)
+    for record in train_encoder(
+        run, learned, choose, recipe, recipe_text(given.recipe), RunOptions(cache=given.features)
+    ):
+        told = {k: v for k, v in record.items() if k in ("step", "loss", "score", "panel mrr", "scale")}
+        print(json.dumps(told), flush=True)
+    return {
+        "seconds of training": round(time.monotonic() - started),
+        "processor seconds of training": round(time.process_time() - processor_started),
+    }
+
+
+def over_seeds(found: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+    """Return mean and 95 % interval over seeds of every number that all runs have."""
+    told = {}
+    for name, value in found[0].items():
+        if isinstance(value, float | tuple):
+            values = [item[name][0] if isinstance(item[name], tuple) else item[name] for item in found]
+            told[name] = [round(number, 3) for number in interval(values)]
+    return told
+
+
+def main() -> None:
+    """Train and measure; prints JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--release", type=Path, required=True)
+    parser.add_argument("--images", type=Path, required=True)
+    parser.add_argument("--articles", type=Path, required=True)
+    parser.add_argument("--annotations", type=Path, required=True, help="Of articles: what shows a retina.")
+    parser.add_argument("--out", type=Path, required=True, help="Folder; an interrupted call goes on.")
+    parser.add_argument("--recipe", default="embedded")
+    parser.add_argument("--half", type=int, choices=(0, 1), default=0)
+    parser.add_argument("--inner", type=int, choices=(0, 1), help="Divide the learned half; look at nothing else.")
+    parser.add_argument("--panels", type=int, default=2400, help="Panels that are made to train on.")
+    parser.add_argument("--stand-ins", type=int, default=24, help="Of each modality that is drawn.")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="Of weights and order: a run each.")
+    parser.add_argument("--pairs", type=Path, help="Folder of pairs that a call of this half made; else OUT/pairs.")
+    parser.add_argument("--features", type=Path, help="Folder of features that several calls share.")
+    parser.add_argument("--trained-only", action="store_true", help="Leave out the untrained encoder.")
+    parser.add_argument("--trained", type=Path, help="A run of the same half: it is measured, and nothing is trained.")
+    parser.add_argument("--set", action="append", default=[], help="PLACE=VALUE of the recipe, JSON.")
+    given = parser.parse_args()
+    torch.set_num_threads(max(1, torch.get_num_threads() // 2))
+    told = material(given)
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.trained is None and given.pairs is None and not (given.out / "pairs").exists():
+        with folder_aside(given.out / "pairs") as aside:
+            write_pairs([*told.learn, *told.made, *told.others], given.panels, aside, 0)
     result: dict[str, Any] = {
-        "half": given.half, "inner": given.inner, "seconds of training": round(seconds),
-        "processor seconds of training": round(processor), "sources learned": sorted(learned_sources),
-        "sources tested": len({picture.source for picture in test}),
-        "test pictures": len(test),
+        "half": given.half, "inner": given.inner, "sources learned": told.sources,
+        "sources tested": len({picture.source for picture in told.test}), "test pictures": len(told.test),
     }  # fmt: skip
-    for name, encoder in encoders.items():
-        numbers = retrieval(encoder, given.release, told_by, given.out / f"{name}.parquet")
-        numbers |= classified(encoder, [*learn, *singles, *learn_others], test)
-        result[name] = {key: _rounded(value) for key, value in numbers.items()}
+
+    def measured(encoder: DualEncoder, name: str) -> dict[str, Any]:
+        numbers = retrieval(encoder, given.release, told.split, given.out / f"{name}.parquet")
+        return numbers | classified(encoder, told.probe, told.test)
+
+    if not given.trained_only:
+        torch.manual_seed(given.seeds[0])
+        untrained = measured(build_encoder(read_recipe(given.recipe).encoder), "untrained")
+        result["untrained"] = {key: _rounded(value) for key, value in untrained.items()}
+    found = []
+    for seed in given.seeds:
+        run = given.trained or given.out / f"run-{seed}"
+        seconds = trained(given, run, seed) if given.trained is None else {}
+        found.append(measured(load_encoder(run), f"trained-{seed}"))
+        result[f"seed {seed}"] = seconds | {key: _rounded(value) for key, value in found[-1].items()}
+        print(json.dumps(result[f"seed {seed}"]), flush=True)
+    result["over seeds"] = over_seeds(found)
     print(json.dumps(result, indent=1))
     (given.out / "result.json").write_text(json.dumps(result, indent=1) + "\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -142,15 +143,28 @@ def retrieval_in_test(embeddings: Path, release: Path) -> dict[str, float]:
 def picture_rows(
     encoder: DualEncoder, pictures: Iterable[PIL.Image.Image], device: str = "cpu"
 ) -> Iterator[NDArray[np.float32]]:
-    """Yield the embeddings of PIL pictures in blocks (up to `AT_ONCE`, d); only a block is in memory."""
+    """Yield the embeddings of PIL pictures in blocks (up to `AT_ONCE`, d); two blocks are in memory.
+
+    The next block is read while one is embedded.
+    """
     encoder.model.to(device)
     encoder.set_training(False)
-    embed, at_once = embedding_form(encoder)
+    form = embedding_form(encoder)
+    size = form.at_once or AT_ONCE
     rest = iter(pictures)
-    while block := list(islice(rest, AT_ONCE)):
-        with torch.inference_mode():
-            parts = encoder.pixel_batch(block).to(device).split(at_once or AT_ONCE)
-            yield _rows(torch.cat([embed(part) for part in parts]))
+    with ThreadPoolExecutor(form.workers) as pool:
+        before: list[Future[Tensor]] = []
+        while block := list(islice(rest, AT_ONCE)):
+            parts = [pool.submit(form.embed, block[start : start + size]) for start in range(0, len(block), size)]
+            if before:
+                yield _joined(before)
+            before = parts
+        if before:
+            yield _joined(before)
+
+
+def _joined(parts: Sequence[Future[Tensor]]) -> NDArray[np.float32]:
+    return _rows(torch.cat([part.result() for part in parts]))
 
 
 def text_rows(encoder: DualEncoder, texts: Iterable[str], device: str = "cpu") -> Iterator[NDArray[np.float32]]:

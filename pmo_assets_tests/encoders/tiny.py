@@ -51,7 +51,8 @@ def recipe_toml(encoder: Path, **changes: str) -> str:
     numbers = {
         "trained_image_blocks": "1", "trained_text_blocks": '"all"', "kind": '"alternating"', "steps": "9",
         "batch_size": "8", "evaluate_every": "3", "learning_rate": "1e-3", "patience": "0", "accumulate": "1",
-        "warm_up": "2", "precision": '"float32"', "views": "1", "name": f'"{encoder.as_posix()}"', "more": "",
+        "warm_up": "2", "precision": '"float32"', "views": "1", "heads_first": "0", "tuned_share": "1",
+        "name": f'"{encoder.as_posix()}"', "more": "",
     } | changes  # fmt: skip
     return f"""
 title = "tiny"
@@ -83,6 +84,8 @@ children = 2
 [optimiser]
 learning_rate = {numbers["learning_rate"]}
 warm_up = {numbers["warm_up"]}
+heads_first = {numbers["heads_first"]}
+tuned_share = {numbers["tuned_share"]}
 steps = {numbers["steps"]}
 batch_size = {numbers["batch_size"]}
 accumulate = {numbers["accumulate"]}

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import PIL.Image
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pmo_assets.encoders.examples.texts import cut_at_word
@@ -79,7 +81,7 @@ class DualEncoder:
         name: for people.
         folder: that it was loaded from, as it is there; None for one that was made.
         image, text: the towers.
-        kept_form: what `folded.embedding_form` made, behind the state of the weights that it is of.
+        kept_form: the state of the weights, and what `folded.embedding_form` made of them.
     """
 
     def __init__(
@@ -96,9 +98,10 @@ class DualEncoder:
         self.tokenizer, self.name, self.folder = tokenizer, name, folder
         self.image, self.text = image_tower(model.visual), text_tower(model.text)
         self.image_split: Split | None = None
+        self._resize: Sequence[Callable[[PIL.Image.Image], PIL.Image.Image]] | None = None
         self._transforms: dict[Any, Callable[[PIL.Image.Image], Tensor]] = {}
         self.cut_texts: set[str] = set()
-        self.kept_form: tuple[Any, Callable[[Tensor], Tensor], int | None] | None = None
+        self.kept_form: tuple[Any, Any] | None = None
 
     @property
     def dimensions(self) -> int:
@@ -123,6 +126,10 @@ class DualEncoder:
         cut = self.image.split is not None and image != "all" and image > 0
         self.image_split = self.image.split(int(image)) if cut and self.image.split is not None else None
         return [name for name, parameter in self.model.named_parameters() if parameter.requires_grad]
+
+    def head_parameters(self) -> list[Tensor]:
+        """Return the parameters of both heads, and the logit scale."""
+        return [*self.image.head.parameters(), *self.text.head.parameters(), self.model.logit_scale]
 
     def is_frozen(self, tower: Tower) -> bool:
         """Say whether a tower's body is not trained."""
@@ -160,6 +167,17 @@ class DualEncoder:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return self._transforms[crop](picture)
+
+    def bytes_of(self, picture: PIL.Image.Image) -> NDArray[np.uint8]:
+        """Return a whole picture (RGB) as it is before it is normalised, (size, size, 3) uint8."""
+        from open_clip.transform import PreprocessCfg, image_transform_v2
+
+        if self._resize is None:
+            *resize, _, _ = image_transform_v2(PreprocessCfg(**self.preprocess), is_train=False).transforms
+            self._resize = resize  # behind them stand the conversion to a tensor and the normalisation
+        for part in self._resize:
+            picture = part(picture)
+        return np.asarray(picture, dtype=np.uint8)
 
     def pixel_batch(self, pictures: Sequence[PIL.Image.Image]) -> Tensor:
         """Return whole pictures (RGB) as the encoder takes them, (n, 3, size, size) float32.

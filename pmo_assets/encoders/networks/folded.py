@@ -10,9 +10,13 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+import PIL.Image
+import torch
 from torch import Tensor, nn
 
 from pmo_assets.encoders.networks.dual_encoder import DualEncoder
@@ -23,34 +27,65 @@ AT_ONCE_ON_CPU: Final = 4
 as 16)."""
 
 
-def embedding_form(encoder: DualEncoder) -> tuple[Callable[[Tensor], Tensor], int | None]:
-    """Return what embeds pixels (n, 3, h, w) as the encoder's picture tower does, and how many fit it best at once.
+@dataclass(frozen=True)
+class EmbeddingForm:
+    """What embeds pictures as an encoder's picture tower does.
+
+    Attributes:
+        embed: RGB pictures to embeddings (n, d), not normalised, on the encoder's device.
+        at_once: pictures that fit it best; None: any number.
+        workers: threads that may call `embed` at once; each computes in its own thread alone if there are several.
+    """
+
+    embed: Callable[[Sequence[PIL.Image.Image]], Tensor]
+    at_once: int | None = None
+    workers: int = 1
+
+
+def embedding_form(encoder: DualEncoder) -> EmbeddingForm:
+    """Return what embeds pictures as the encoder's picture tower does.
+
+    Embeddings differ by rounding only (1e-5 of unit rows; in ONNX Runtime, which embeds on a CPU for encoders of a
+    folder, `onnx_form.TOLERANCE`).
 
     Args:
         encoder: keeps the form, which is made again when the tower's weights have changed.
-
-    Returns:
-        A function to embeddings (n, d), not normalised, that differ by rounding only (1e-5 of unit rows; in ONNX
-        Runtime, which embeds on a CPU for encoders of a folder, `onnx_form.TOLERANCE`); and the number of pictures;
-        None for any.
     """
     if encoder.image.split is None:
-        return encoder.model.encode_image, None
+        return _of_pixels(encoder, encoder.model.encode_image)
     state = encoder.folder, *((item.data_ptr(), item._version) for item in encoder.model.visual.state_dict().values())
     if encoder.kept_form is None or encoder.kept_form[0] != state:
-        encoder.kept_form = state, *_form_of_chain(encoder)
-    return encoder.kept_form[1:]
+        encoder.kept_form = state, _form_of_chain(encoder)
+    form: EmbeddingForm = encoder.kept_form[1]
+    return form
 
 
-def _form_of_chain(encoder: DualEncoder) -> tuple[Callable[[Tensor], Tensor], int | None]:
-    visual = encoder.model.visual
-    folded = copy.deepcopy(visual)
+def _of_pixels(encoder: DualEncoder, tower: Callable[[Tensor], Tensor], at_once: int | None = None) -> EmbeddingForm:
+    device = next(encoder.model.parameters()).device
+
+    def embed(pictures: Sequence[PIL.Image.Image]) -> Tensor:
+        with torch.inference_mode():
+            return tower(encoder.pixel_batch(pictures).to(device))
+
+    return EmbeddingForm(embed, at_once)
+
+
+def _form_of_chain(encoder: DualEncoder) -> EmbeddingForm:
+    folded = copy.deepcopy(encoder.model.visual)
     fold_normalisation(folded)
     if next(folded.parameters()).device.type != "cpu":
-        return folded, None
-    size = encoder.preprocess["size"]
-    found = onnx_form(folded, encoder.folder, size) if isinstance(size, int) else None
-    return found or folded, AT_ONCE_ON_CPU
+        return _of_pixels(encoder, folded)
+    size, run = encoder.preprocess["size"], None
+    if isinstance(size, int):
+        run = onnx_form(folded, encoder.folder, size, encoder.preprocess["mean"], encoder.preprocess["std"])
+    if run is None:
+        return _of_pixels(encoder, folded, AT_ONCE_ON_CPU)
+    given = run  # not None any more
+
+    def embed(pictures: Sequence[PIL.Image.Image]) -> Tensor:
+        return torch.from_numpy(given(np.stack([encoder.bytes_of(item) for item in pictures])))
+
+    return EmbeddingForm(embed, AT_ONCE_ON_CPU, max(1, torch.get_num_threads()))
 
 
 def fold_normalisation(network: nn.Module) -> int:

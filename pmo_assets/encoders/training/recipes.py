@@ -38,7 +38,9 @@ class DataPart(_Part):
         texts: of each level that is trained, texts by weight ("subcaption + summary" = 1.0).
         min_confidence: units with a smaller one are left out.
         shares: of each place (release or folder of tar shards, in the order in which they are given) among the examples
-            of a level; those that have none of it leave theirs to the others. Empty: every unit is seen as often.
+            of a level; those that have none of it leave theirs to the others. Empty: `balance` says.
+        balance: a place with n units of a level gets a share as n to this power (Conneau et al. 2020, XLM-R, section
+            3.1, for languages). 1: every unit is seen as often; 0: every place.
         views: pictures of a unit that are kept as features where the picture encoder's body is frozen: the whole one,
             and random crops.
         crop: smallest share of the area of a random crop, whose sides are 3:4 to 4:3; 1 for none.
@@ -47,6 +49,7 @@ class DataPart(_Part):
     texts: Mapping[PairLevel, Mapping[str, float]] = Field(min_length=1)
     min_confidence: float = Field(default=0.0, ge=0, le=1)
     shares: tuple[Annotated[float, Field(gt=0)], ...] = ()
+    balance: float = Field(default=1.0, ge=0, le=1)
     views: int = Field(default=1, ge=1, le=64)
     crop: float = Field(default=0.9, gt=0, le=1)
 
@@ -89,6 +92,11 @@ class OptimiserPart(_Part):
         batch_size: examples that are each other's negatives, over all processes.
         accumulate: batches whose gradients make one step.
         clip: largest norm of the gradients; 0 for none.
+        heads_first: share of the steps in which projections and temperature learn alone, where bodies are trained, too;
+            after it the rate starts anew. Bodies are not led astray by projections that know nothing yet (Kumar et al.
+            2022, "Fine-Tuning can Distort Pretrained Features and Underperform Out-of-Distribution").
+        tuned_share: what is measured and kept are weights between those at the end of `heads_first` (0) and those that
+            training has reached (1; Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
     """
 
     learning_rate: float = Field(gt=0)
@@ -101,6 +109,8 @@ class OptimiserPart(_Part):
     batch_size: int = Field(ge=2)
     accumulate: int = Field(default=1, ge=1)
     clip: float = Field(default=1.0, ge=0)
+    heads_first: float = Field(default=0.0, ge=0, lt=1)
+    tuned_share: float = Field(default=1.0, gt=0, le=1)
     precision: Literal["float32", "bfloat16"] = "float32"
 
 
@@ -167,6 +177,10 @@ class Recipe(_Part):
             raise ValueError(str(error)) from error
         if not self.optimiser.epochs and not self.optimiser.steps:
             raise ValueError("optimiser has neither epochs nor steps")
+        if self.optimiser.tuned_share < 1 and not self.optimiser.heads_first:
+            raise ValueError("optimiser.tuned_share below 1 needs optimiser.heads_first: weights to lie between")
+        if self.data.shares and self.data.balance != 1:
+            raise ValueError("data.shares and data.balance both say how often places are seen: give one")
         if (self.loss.roi or self.loss.consistency) and self.encoder.resize != "squash":
             raise ValueError('regions are pooled from whole pictures: encoder.resize must be "squash"')
         return self

@@ -1,7 +1,8 @@
 """The run that trains a dual encoder: resumable to the bit, chosen by validation retrieval, stopped by nonsense.
 
-What a step does depends on its number, the recipe and the weights alone. `last.pt` has the trained weights, the state
-of the optimiser and the number of the step, so that a run that was killed goes on as if it had not been.
+What a step does depends on its number, the recipe and the weights alone. `last.pt` has the trained weights, those from
+which the bodies were freed, the state of the optimiser and the number of the step, so that a run that was killed goes
+on as if it had not been.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import logging
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -134,6 +136,10 @@ class _Run:
         self.names = self.encoder.train_blocks(recipe.encoder.trained_image_blocks, recipe.encoder.trained_text_blocks)
         named = dict(self.encoder.model.named_parameters())
         self.parameters = [named[name] for name in self.names]
+        heads = {id(item) for item in self.encoder.head_parameters()}
+        self.of_bodies = [item for item in self.parameters if id(item) not in heads]
+        self.first_steps = round(recipe.optimiser.heads_first * self.steps) if self.of_bodies else 0
+        self.start: dict[str, Tensor] = {}
         cache = options.cache or folder / "features"
         self.maker = InputMaker(self.encoder, cache, crop=recipe.data.crop, device=options.device)
         self.weights = LossWeights(**{item.name: getattr(recipe.loss, item.name) for item in fields(LossWeights)})
@@ -182,6 +188,7 @@ class _Run:
         self.encoder.model.load_state_dict(saved["model"], strict=False)
         self.optimiser.load_state_dict(saved["optimiser"])
         self.state |= saved["state"]
+        self.start = saved.get("start", {})
 
     def _trained(self) -> dict[str, Tensor]:
         everything = self.encoder.model.state_dict()
@@ -191,8 +198,8 @@ class _Run:
         """Write the checkpoint that a killed run goes on from."""
         if self.leads:
             content = {
-                "model": self._trained(), "optimiser": self.optimiser.state_dict(), "state": self.state,
-                "identity": self.identity,
+                "model": self._trained(), "start": self.start, "optimiser": self.optimiser.state_dict(),
+                "state": self.state, "identity": self.identity,
             }  # fmt: skip
             save_whole(content, self.folder / "last.pt")
             self.maker.flush()
@@ -231,9 +238,20 @@ class _Run:
                 yield record
                 started, seen = time.monotonic(), 0
 
+    def _rate_factor(self) -> float:
+        """Return the rate of the coming step as a factor; free the bodies where their time has come."""
+        step, first, warm_up = self.state["step"], self.first_steps, self.recipe.optimiser.warm_up
+        for item in self.of_bodies:
+            item.requires_grad_(step >= first)
+        if step < first:
+            return rate_factor(step, first, warm_up)
+        if step == first and first:
+            self.start = {name: value.clone() for name, value in self._trained().items()}
+        return rate_factor(step - first, self.steps - first, warm_up)
+
     def _step(self) -> tuple[float, dict[str, float]]:
         part, step = self.recipe.optimiser, self.state["step"]
-        factor = rate_factor(step, self.steps, part.warm_up)
+        factor = self._rate_factor()
         for group in self.optimiser.param_groups:
             group["lr"] = part.learning_rate * factor
         self.optimiser.zero_grad(set_to_none=True)
@@ -242,7 +260,7 @@ class _Run:
         for number in range(part.accumulate):
             loss, terms = self._add_batch(step * part.accumulate + number, 1 / part.accumulate)
             total += loss / part.accumulate
-        norm = torch.nn.utils.clip_grad_norm_(self.parameters, part.clip or math.inf)
+        norm = torch.nn.utils.clip_grad_norm_(self._learning(), part.clip or math.inf)
         if not math.isfinite(total) or not math.isfinite(float(norm)):
             what = f"the loss is {total}" if not math.isfinite(total) else f"the gradients are {float(norm)}"
             raise TrainingFault(
@@ -279,9 +297,34 @@ class _Run:
             images, texts, rois = found
             return training_loss(images, texts, rois, layout, scale, self.weights)
 
-        return add_gradients(embed, len(parts), loss, self.encoder.scale, self.parameters, share)
+        return add_gradients(embed, len(parts), loss, self.encoder.scale, self._learning(), share)
+
+    def _learning(self) -> list[Tensor]:
+        return [item for item in self.parameters if item.requires_grad]
+
+    @contextmanager
+    def _as_kept(self) -> Iterator[None]:
+        """Have the encoder's weights as they are measured and kept: between the start of the bodies and now."""
+        share = self.recipe.optimiser.tuned_share
+        if not self.start or share == 1:
+            yield
+            return
+        reached = [item.detach().clone() for item in self.parameters]
+        with torch.no_grad():
+            for name, item in zip(self.names, self.parameters, strict=True):
+                item.copy_(torch.lerp(self.start[name], item, share))
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for item, value in zip(self.parameters, reached, strict=True):
+                    item.copy_(value)
 
     def _evaluated(self, per_second: float) -> dict[str, Any]:
+        with self._as_kept():
+            return self._measured(per_second)
+
+    def _measured(self, per_second: float) -> dict[str, Any]:
         try:
             numbers = validation_numbers(self.maker, self.units, self.validation_texts) if self.leads else {}
         except FloatingPointError as error:

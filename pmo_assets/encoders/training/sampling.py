@@ -89,18 +89,21 @@ class _Parts:
         return taken(self._units, self._rows[first:end])
 
 
-def _strata(places: NDArray[np.int16], shares: Sequence[float]) -> list[Stratum]:
+def _strata(places: NDArray[np.int16], shares: Sequence[float], balance: float) -> list[Stratum]:
     """Return the units of each place that has some, all as one where places have no shares.
 
     Args:
         places: (n,) of the units of a level.
-        shares: of the places.
+        shares: of the places; empty: by their sizes to the power of `balance`.
+        balance: 1: every unit is seen as often.
 
     Raises:
         ExamplesError: if a place has no share.
     """
-    if not shares:
+    if not shares and balance == 1:
         return [Stratum(0, 1.0, np.arange(len(places)), False)]
+    if not shares:
+        shares = [float(count) ** balance for count in np.bincount(places)]
     if int(places.max()) >= len(shares):
         raise ExamplesError(
             f"data.shares has {len(shares)} shares, but units come from {int(places.max()) + 1} places: it needs one "
@@ -140,7 +143,10 @@ class Sampler:
             ("figure", "panel", recipe.loss.figure_panel), ("panel", "region", recipe.loss.panel_region),
         )  # fmt: skip
         self._parts = {above: _Parts(level, with_text.get(level, ())) for above, level, weight in kinds if weight}
-        self._strata = {level: _strata(facts_of(own).places, recipe.data.shares) for level, own in self.units.items()}
+        self._strata = {
+            level: _strata(facts_of(own).places, recipe.data.shares, recipe.data.balance)
+            for level, own in self.units.items()
+        }
         self._orders: dict[tuple[PairLevel, int], tuple[int, NDArray[np.int64]]] = {}
 
     @staticmethod

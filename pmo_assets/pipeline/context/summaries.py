@@ -178,7 +178,7 @@ def _told(panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMen
     Where the text tells the figure's panels apart, a sentence about the whole figure in another panel's words is that
     panel's; where it never does, all that is said of the figure is said of each.
     """
-    ranked: list[tuple[int, float, PanelMention]] = []
+    ranked: list[tuple[int, float, PanelMention, list[SourceSentence]]] = []
     around: list[_Place] = []  # sentences whose passages are told
     by_panel = any(item.identifier is not None for item in mentions)
     named = {(item.paragraph, item.start) for item in mentions if item.identifier == panel.identifier}
@@ -202,13 +202,14 @@ def _told(panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMen
             continue
         if not by_name and (by_panel or mention.kind == "follows") and is_foreign(words, terms, article.weight):
             continue
-        if not by_name and panel.identifier is not None and named and _names_several(mention, panel):
+        clauses = _clauses(mention, panel)
+        if not by_name and panel.identifier is not None and named and _name_several(clauses):
             continue  # of many figures it says little of each; what is said of the panel by name says more
         rank = (0 if by_name else 2) + (1 if mention.kind == "follows" else 0)
-        ranked.append((rank, -shared_weight(words, terms.own, article.weight), mention))
+        ranked.append((rank, -shared_weight(words, terms.own, article.weight), mention, clauses))
     chosen: _Chosen = {}
-    for _, _, mention in sorted(ranked, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
-        added = [_add(chosen, clause) for clause in _clauses(mention, panel)]
+    for *_, mention, clauses in sorted(ranked, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
+        added = [_add(chosen, clause) for clause in clauses]
         if all(added):
             around.append((mention.paragraph, mention.start))
     told = {(item.paragraph, item.start) for item in mentions}
@@ -228,9 +229,9 @@ def _clauses(mention: PanelMention, panel: PanelWords) -> list[SourceSentence]:
     return [SourceSentence(mention.paragraph, at + start, at + end, sentence[start:end]) for start, end in ranges]
 
 
-def _names_several(mention: PanelMention, panel: PanelWords) -> bool:
-    """Say whether what a mention says of the panel names several figures."""
-    return any(len({key for _, key in figure_references(item.sentence)}) > 1 for item in _clauses(mention, panel))
+def _name_several(clauses: Iterable[SourceSentence]) -> bool:
+    """Say whether what a mention says of a panel names several figures."""
+    return any(len({key for _, key in figure_references(item.sentence)}) > 1 for item in clauses)
 
 
 def _neighbours(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,9 +18,8 @@ def _words_at(texts: Sequence[str], place: Mapping[str, Any]) -> str | None:
     return words
 
 
-def _within_a_sentence(texts: Sequence[str], place: Mapping[str, Any]) -> bool:
-    """Say whether a place of an article lies within one sentence: it is one, or a clause of one."""
-    spans = sentence_spans(texts[place["paragraph"]])
+def _within_one(spans: Iterable[tuple[int, int]], place: Mapping[str, Any]) -> bool:
+    """Say whether a place lies within one of the sentences of its paragraph: it is one, or a clause of one."""
     return any(start <= place["start"] < place["end"] <= end for start, end in spans)
 
 
@@ -45,6 +45,11 @@ def unfounded_summaries(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, S
         texts: texts of the paragraphs, by article.
     """
     wrong = []
+
+    @functools.cache  # an article's panels rest on the same few paragraphs
+    def sentences(article: int, paragraph: int) -> list[tuple[int, int]]:
+        return sentence_spans(texts[article][paragraph])
+
     for row in rows:
         places = row["summary_places"]
         order = [(place["paragraph"], place["start"]) for place in places]
@@ -53,7 +58,8 @@ def unfounded_summaries(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, S
         if (
             order != sorted(set(order))
             or row["summary"] != (" ".join(word or "" for word in words) or None)
-            or not all(_within_a_sentence(own, place) for place in places)
+            or None in words
+            or not all(_within_one(sentences(row["article_id"], place["paragraph"]), place) for place in places)
         ):
             wrong.append(row["panel_id"])
     return wrong

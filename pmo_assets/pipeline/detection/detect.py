@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.calibration import probability
 from pmo_assets.pipeline.detection.fusion.grid_types import types_in_grids
+from pmo_assets.pipeline.detection.fusion.same_pictures import types_of_same_pictures
 from pmo_assets.pipeline.detection.image_types.decision import LEAST_PIXELS, classify_image_type
 from pmo_assets.pipeline.detection.image_types.heat_overlays import (
     detail_under,
@@ -161,6 +162,7 @@ def images_of_figures(
     marks = (mark_classifier or StructureMarkClassifier())(crops, words, drawn, figures) if images else []
     looked_at = [reduced_picture(picture) for picture in crops]
     shares = _modality_shares(images, looked_at, type_network)
+    as_shown = list(looked_at)
     under = _pictures_under_maps(looked_at, shares, type_network)
     shown = [replace(image, seen_types={}) if k in under else image for k, image in enumerate(images)]
     for k, (detail, own_shares) in under.items():
@@ -172,8 +174,9 @@ def images_of_figures(
         )
     )
     found_types = [list(islice(finished, count)) for count in counts]
-    seen_crops = iter(looked_at)
-    return [tuple(types_in_grids(own, list(islice(seen_crops, len(own))))) for own in found_types]
+    seen_crops, shown_crops = iter(looked_at), iter(as_shown)
+    in_grids = [types_in_grids(own, list(islice(seen_crops, len(own)))) for own in found_types]
+    return [tuple(types_of_same_pictures(own, list(islice(shown_crops, len(own))))) for own in in_grids]
 
 
 def _chosen_images(found: Sequence[ImageDetection], score_threshold: float) -> list[ImageDetection]:

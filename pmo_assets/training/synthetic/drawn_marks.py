@@ -1,7 +1,6 @@
-"""Marks as authors draw them on images (arrows, arrowheads, circles, boxes, asterisks, outlines), and other ink.
+"""Marks as authors draw them on images: arrows, arrowheads, circles, boxes, asterisks, outlines.
 
-No marks, by the annotation guide: scale bars, device print, axis text, names of structures and the panel identifier.
-They are drawn as well, so that a classifier learns the difference.
+Keep out: ink that is no mark (`device_print`).
 """
 
 from __future__ import annotations
@@ -26,6 +25,9 @@ MARK_COLOURS: tuple[tuple[Colour, float], ...] = (
 
 SEEN_CONTRAST = 60
 """Grey levels by which a pixel must change to be seen as part of a mark."""
+
+WELL_SEEN, JUST_SEEN = 70.0, 48.0
+"""Levels by which a mark's colour differs from its ground at least, in one channel; of thin ones."""
 
 SEEN_PIXELS = 8
 """Pixels that must be seen of a mark."""
@@ -88,7 +90,8 @@ def _marks_of(
     return (DrawnMark(kind, box, None if tip is None else (float(tip[0]) + 0.5, float(tip[1]) + 0.5), colour),)
 
 
-def _colour(rng: Rng) -> Colour:
+def any_colour(rng: Rng) -> Colour:
+    """Return a colour of `MARK_COLOURS`."""
     return one_by_odds(rng, [colour for colour, _ in MARK_COLOURS], [odds for _, odds in MARK_COLOURS])
 
 
@@ -118,6 +121,11 @@ def _trace(pixels: Pixels, points: np.ndarray, stroke: Stroke, *, closed: bool) 
         along = np.linspace(start, min(start + dash, float(steps[-1])), 4)
         piece = np.stack([np.interp(along, steps, path[:, 0]), np.interp(along, steps, path[:, 1])], axis=1)
         cv2.polylines(pixels, [_fixed(piece).reshape(-1, 1, 2)], False, stroke.colour, stroke.line, cv2.LINE_AA, SHIFT)
+
+
+def trace_curve(pixels: Pixels, points: np.ndarray, colour: Colour) -> None:
+    """Draw a thin curve through points (n, 2), in place."""
+    _trace(pixels, points, Stroke((0.0, 0.0), 1.0, 1, colour), closed=False)
 
 
 def _turned(shape: np.ndarray, angle: float, place: tuple[float, float]) -> np.ndarray:
@@ -359,7 +367,7 @@ def _draw_layers(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
             strip = slope[low:high, int(np.clip(x, 0, width - 1))]
             rows.append(low + int(np.argmax(strip)) if strip.size and strip.max() > 4 else level)
         smooth = np.convolve(np.pad(np.asarray(rows, dtype=np.float64), 3, mode="edge"), np.ones(7) / 7, mode="valid")
-        colour = stroke.colour if rng.random() < 0.5 else _colour(rng)
+        colour = stroke.colour if rng.random() < 0.5 else any_colour(rng)
         one = Stroke(stroke.place, stroke.size, max(1, stroke.line // 2), colour, stroke.dashed)
         layer = np.stack([columns, smooth], axis=1)
         _trace(pixels, layer, one, closed=False)
@@ -393,7 +401,9 @@ _LARGE: Final = {"circle": 0.05, "box": 0.05, "outline": 0.07, "highlight": 0.05
 """Least size of kinds that surround what they point at."""
 
 
-def draw_marks(rng: Rng, pixels: Pixels, least: float = SIZES[0], odds: Sequence[float] = ()) -> list[DrawnMark]:
+def draw_marks(
+    rng: Rng, pixels: Pixels, least: float = SIZES[0], odds: Sequence[float] = (), *, thin: bool = False
+) -> list[DrawnMark]:
     """Draw one to five marks of one kind (sometimes two) onto a picture, in place, and return them.
 
     Args:
@@ -401,20 +411,24 @@ def draw_marks(rng: Rng, pixels: Pixels, least: float = SIZES[0], odds: Sequence
         pixels: (height, width, 3) uint8.
         least: least size of a mark as a part of the picture's side.
         odds: how often each of `MARK_KINDS` is drawn; empty for the odds there.
+        thin: lines of one or two pixels, often dashed, in any colour that can just be told from its ground.
     """
     marks: list[DrawnMark] = []
     for _ in range(1 if rng.random() < 0.8 else 2):
         name, draw, _ = one_by_odds(rng, MARK_KINDS, odds or [usual for _, _, usual in MARK_KINDS])
-        colour = _colour(rng)
+        colour = _saturated(rng) if thin and rng.random() < 0.6 else any_colour(rng)
         height, width = pixels.shape[:2]
         side = float(np.sqrt(height * width))
         smallest = max(least, _LARGE.get(name, 0.0))
         size = max(LEAST_SIZE, side * float(np.exp(rng.uniform(np.log(smallest), np.log(max(SIZES[1], smallest))))))
-        line = max(1, round(min(side * rng.uniform(0.002, 0.014), size / 3)))
-        dashed, count = rng.random() < 0.25, int(rng.choice([1, 2, 3, 4, 5], p=[0.5, 0.25, 0.12, 0.08, 0.05]))
+        line = max(1, round(min(side * rng.uniform(0.002, 0.005 if thin else 0.014), size / 3)))
+        dashed, count = (
+            rng.random() < (0.45 if thin else 0.25),
+            int(rng.choice([1, 2, 3, 4, 5], p=[0.5, 0.25, 0.12, 0.08, 0.05])),
+        )
         for _ in range(1 if name == "layers" else count):
             place = (float(rng.uniform(0.07, 0.93) * width), float(rng.uniform(0.07, 0.93) * height))
-            colour = _seen_colour(pixels, place, colour)
+            colour = _seen_colour(pixels, place, colour, JUST_SEEN if thin else WELL_SEEN)
             before = pixels.copy()
             drawn: Drawn = ()
             for growth in range(MAX_GROWTH):
@@ -433,168 +447,19 @@ def _changed_pixels(before: Pixels, after: Pixels) -> int:
     return int(np.count_nonzero(cv2.max(cv2.max(red, green), blue) >= SEEN_CONTRAST))
 
 
-def _seen_colour(pixels: Pixels, place: tuple[float, float], colour: Colour) -> Colour:
+def _saturated(rng: Rng) -> Colour:
+    """Return a strong colour of any hue."""
+    hue, saturation, value = int(rng.integers(180)), int(rng.integers(150, 256)), int(rng.integers(160, 256))
+    red, green, blue = cv2.cvtColor(np.asarray([[(hue, saturation, value)]], np.uint8), cv2.COLOR_HSV2RGB)[
+        0, 0
+    ].tolist()
+    return (red, green, blue)
+
+
+def _seen_colour(pixels: Pixels, place: tuple[float, float], colour: Colour, least: float) -> Colour:
     """Return the colour, or black or white where it cannot be told from its ground: that is no mark to anyone."""
     x, y = int(place[0]), int(place[1])
     ground = pixels[max(0, y - 3) : y + 4, max(0, x - 3) : x + 4].reshape(-1, 3).mean(axis=0)
-    if float(np.abs(ground - np.asarray(colour)).max()) >= 70:
+    if float(np.abs(ground - np.asarray(colour)).max()) >= least:
         return colour
     return (255, 255, 255) if ground.mean() < 128 else (0, 0, 0)
-
-
-STRUCTURES: Final = (
-    "LV", "RV", "Ao", "PA", "Cx", "LAD", "RCA", "NFL", "GCL", "INL", "ONL", "RPE", "OD", "OS", "M", "N", "T", "1", "2",
-    "3", "Control", "Treated", "T1", "x400", "DAPI", "Merge", "0:32", "IR 30° ART", "OCT 30° ART [HS]", "Choroid",
-    "fovea", "ON", "before", "after", "6 weeks", "Pre-op", "20/40",
-)  # fmt: skip
-"""Names of structures, conditions and settings that are printed into pictures."""
-
-
-def draw_device_print(rng: Rng, pixels: Pixels) -> None:
-    """Print ink of devices and authors that points at nothing: scale bars, names, dates, frames."""
-    kinds = ("scale", "words", "date", "side", "ruler", "crosshair", "inside", "form", "frame", "grid", "bar", "trace")
-    odds = (0.28, 0.15, 0.08, 0.08, 0.05, 0.03, 0.15, 0.06, 0.04, 0.03, 0.03, 0.02)
-    for _ in range(int(rng.integers(1, 3))):
-        kind = str(rng.choice(kinds, p=odds))
-        if kind in _WHOLE:
-            _WHOLE[kind](rng, pixels)
-        else:
-            _print_in_corner(rng, pixels, kind)
-
-
-def _ink(rng: Rng, ground: Pixels) -> Colour:
-    """Return a colour that is legible on the ground: black or white, seldom a device's light green or yellow."""
-    if ground.size and ground.mean() > 128:
-        return (0, 0, 0)
-    return (255, 255, 255) if rng.random() < 0.8 else (120, 255, 120) if rng.random() < 0.5 else (255, 255, 90)
-
-
-def _print_in_corner(rng: Rng, pixels: Pixels, kind: str) -> None:
-    height, width = pixels.shape[:2]
-    side = float(np.sqrt(height * width))
-    size = max(6, round(side * rng.uniform(0.03, 0.07)))
-    right, low = bool(rng.random() < 0.5), bool(rng.random() < 0.75)
-    x = width - round(side * rng.uniform(0.2, 0.35)) if right else round(side * rng.uniform(0.02, 0.06))
-    y = height - round(side * rng.uniform(0.08, 0.12)) if low else round(side * rng.uniform(0.02, 0.05))
-    ink = _ink(rng, pixels[max(0, y) : y + size, max(0, x) : x + 3 * size])
-    if kind == "scale":
-        _draw_scale(rng, pixels, (x, min(y, height - 3 - size)), ink, low=low)
-    elif kind == "words":
-        print_text(pixels, x, y, str(rng.choice(STRUCTURES)), "helv", size, ink)
-    elif kind == "date":
-        date = f"{int(rng.integers(1, 29)):02d}/{int(rng.integers(1, 13)):02d}/2014"
-        print_text(pixels, x, y, date, "cour", size, ink)
-    else:
-        name = str(rng.choice(["R", "L", "A", "P", "N", "S", "T", "I"]))
-        print_text(pixels, x, y, name, "hebo", round(size * 1.2), ink)
-
-
-def _draw_scale(rng: Rng, pixels: Pixels, place: tuple[int, int], ink: Colour, *, low: bool) -> None:
-    """Draw a scale bar: flat, with end bars, or with an upright one, mostly with its length."""
-    (x, y), (height, width) = place, pixels.shape[:2]
-    side = float(np.sqrt(height * width))
-    length, line = round(side * rng.uniform(0.08, 0.25)), max(1, round(side * rng.uniform(0.004, 0.016)))
-    end = min(width - 2, x + length)
-    cv2.line(pixels, (x, y), (end, y), ink, line)
-    if rng.random() < 0.2:
-        for at in (x, end):
-            cv2.line(pixels, (at, y - 3), (at, y + 3), ink, max(1, line // 2))
-    if rng.random() < 0.2:
-        cv2.line(pixels, (x, y), (x, max(1, y - length)), ink, line)
-    if rng.random() < 0.65:
-        unit, size = str(rng.choice(["200 µm", "50 µm", "1 mm", "100 µm", "10 µm", "1°"])), max(6, round(side * 0.045))
-        print_text(pixels, x, y - round(size * 1.2) if low else y + 4, unit, "helv", size, ink)
-
-
-def _print_inside(rng: Rng, pixels: Pixels) -> None:
-    """Print names of structures upon them."""
-    height, width = pixels.shape[:2]
-    size = max(7, round(float(np.sqrt(height * width)) * rng.uniform(0.035, 0.09)))
-    face = str(rng.choice(["helv", "hebo", "tiro", "tibo"]))
-    for _ in range(int(rng.integers(1, 4))):
-        x, y = int(rng.uniform(0.08, 0.85) * width), int(rng.uniform(0.08, 0.88) * height)
-        ink = _ink(rng, pixels[y : y + size, x : x + 2 * size])
-        print_text(pixels, x, y, str(rng.choice(STRUCTURES)), face, size, ink)
-
-
-def _print_form(rng: Rng, pixels: Pixels) -> None:
-    """Print blocks of small text into the corners, as radiological devices do."""
-    height, width = pixels.shape[:2]
-    size = max(6, round(float(np.sqrt(height * width)) * rng.uniform(0.02, 0.035)))
-    lines = [
-        "Series: 2 Img: 49",
-        "W: 342 C: 56",
-        "SP: 10.5mm",
-        "512x512",
-        "TR 600 TE 12",
-        "Zoom 1.4",
-        "3/18/2015",
-        "F 54Y",
-    ]
-    for left in (True, False):
-        for top in (True, False):
-            for k in range(int(rng.integers(0, 4))):
-                text = str(rng.choice(lines))
-                x = 3 if left else max(3, width - round(size * 0.55 * len(text)) - 3)
-                y = 3 + k * round(1.3 * size) if top else height - 3 - (k + 1) * round(1.3 * size)
-                print_text(pixels, x, y, text, "helv", size, _ink(rng, pixels[max(0, y) : y + size, x : x + 3 * size]))
-
-
-def _draw_ruler(rng: Rng, pixels: Pixels) -> None:
-    height, width = pixels.shape[:2]
-    ink = _ink(rng, pixels[:, max(0, width - 10) :])
-    for k in range(0, height, max(6, height // int(rng.integers(8, 25)))):
-        cv2.line(pixels, (width - 8, k), (width - 3, k), ink, 1)
-
-
-def _draw_crosshair(rng: Rng, pixels: Pixels) -> None:
-    """Draw the lines that show where a scan was taken: right across, without any head."""
-    height, width = pixels.shape[:2]
-    colour: Colour = ((0, 255, 0), (255, 60, 60), (255, 255, 0), (90, 160, 255))[int(rng.integers(4))]
-    if rng.random() < 0.7:
-        y = int(rng.uniform(0.2, 0.8) * height)
-        cv2.line(pixels, (0, y), (width - 1, y), colour, 1)
-    if rng.random() < 0.5:
-        x = int(rng.uniform(0.2, 0.8) * width)
-        cv2.line(pixels, (x, 0), (x, height - 1), colour, 1)
-
-
-def _draw_frame(rng: Rng, pixels: Pixels) -> None:
-    height, width = pixels.shape[:2]
-    line = int(rng.integers(1, 5))
-    cv2.rectangle(pixels, (line // 2, line // 2), (width - 1 - line // 2, height - 1 - line // 2), _colour(rng), line)
-
-
-def _draw_grid(rng: Rng, pixels: Pixels) -> None:
-    """Draw the white lines between the parts of a picture that is several."""
-    height, width = pixels.shape[:2]
-    line = int(rng.integers(1, 4))
-    for k in range(1, int(rng.integers(2, 5))):
-        x = width * k // 4
-        cv2.line(pixels, (x, 0), (x, height - 1), (255, 255, 255), line)
-    if rng.random() < 0.5:
-        cv2.line(pixels, (0, height // 2), (width - 1, height // 2), (255, 255, 255), line)
-
-
-def _draw_colour_bar(rng: Rng, pixels: Pixels) -> None:
-    height, width = pixels.shape[:2]
-    wide, tall = max(3, width // 25), max(8, round(height * rng.uniform(0.3, 0.8)))
-    x, y = (width - wide - 4 if rng.random() < 0.7 else 4), max(0, (height - tall) // 2)
-    ramp = np.linspace(255, 0, tall).astype(np.uint8)[:, None].repeat(wide, axis=1)
-    chart = cv2.applyColorMap(ramp, int(rng.choice([cv2.COLORMAP_JET, cv2.COLORMAP_HOT, cv2.COLORMAP_BONE])))
-    part = pixels[y : y + tall, max(0, x) : x + wide]
-    part[:] = np.asarray(chart)[: part.shape[0], : part.shape[1], ::-1]
-
-
-def _draw_trace(rng: Rng, pixels: Pixels) -> None:
-    """Draw a curve along the lower edge, as of a heart or of a scan's profile."""
-    height, width = pixels.shape[:2]
-    x = np.linspace(0, width - 1, 120)
-    y = height * 0.93 - height * 0.04 * np.abs(np.sin(x / width * rng.uniform(12, 60))) ** rng.uniform(1, 9)
-    _trace(pixels, np.stack([x, y], axis=1), Stroke((0, 0), 1, 1, (120, 255, 120)), closed=False)
-
-
-_WHOLE: Final[dict[str, Callable[[Rng, Pixels], None]]] = {
-    "inside": _print_inside, "form": _print_form, "ruler": _draw_ruler, "crosshair": _draw_crosshair,
-    "frame": _draw_frame, "grid": _draw_grid, "bar": _draw_colour_bar, "trace": _draw_trace,
-}  # fmt: skip

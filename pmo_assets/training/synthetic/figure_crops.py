@@ -12,7 +12,8 @@ import numpy as np
 
 from pmo_assets.records.modalities import Modality
 from pmo_assets.samples.drawing import Colour, Pixels, Rng, false_colours, grey_of, one_of, print_text
-from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
+from pmo_assets.training.synthetic.device_print import draw_device_print
+from pmo_assets.training.synthetic.drawn_marks import draw_marks
 from pmo_assets.training.synthetic.pools import recoloured_oct
 from pmo_assets.training.synthetic.worn_pictures import worn
 

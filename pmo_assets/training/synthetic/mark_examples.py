@@ -11,8 +11,9 @@ import numpy as np
 from pmo_assets.records.geometry import covered_fraction
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.samples.drawing import Colour, Pixels, grey_of, print_text
+from pmo_assets.training.synthetic.device_print import draw_device_print, draw_reflexes, draw_times
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
-from pmo_assets.training.synthetic.drawn_marks import DrawnMark, draw_device_print, draw_marks
+from pmo_assets.training.synthetic.drawn_marks import MARK_KINDS, DrawnMark, draw_marks
 from pmo_assets.training.synthetic.filled_pictures import heat_map, segmentation, spots
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.worn_pictures import worn
@@ -26,13 +27,31 @@ DrawnCrop = tuple[Pixels, bool, Pixels]
 SIDES = (110, 620)
 """Sides (root of the area, pixels) of examples, as pictures have them in figures at 300 dpi."""
 
+THIN = 0.22
+"""Part of the mark classifier's marked pictures whose marks are thin outlines."""
+
+OUTLINES = tuple(float(name in ("circle", "box", "outline")) for name, _, _ in MARK_KINDS)
+"""Odds of the kinds of marks (`MARK_KINDS`) among thin outlines."""
+
+REFLEXES, TIMED = 0.3, 0.25
+"""Part of the pictures of the pool that have reflexes of light, and part of all that have numbers or times."""
+
 CRISP = 0.15
 """Part of the marked pictures whose marks are drawn last, on top of the wear: vectors over an embedded picture."""
 
 
+_DRAWN_SHARE = 0.22
+"""Part of the examples whose grounds are drawn."""
+
+
 def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
     """Return a picture, half of them marked, as they come out of figures: with labels, print and compression."""
-    pixels, marked, places, _ = _example(seed, pool, draw_marks, 0.57)
+
+    def draw(rng: np.random.Generator, pixels: Pixels) -> list[DrawnMark]:
+        thin = rng.random() < THIN
+        return draw_marks(rng, pixels, odds=OUTLINES if thin else (), thin=thin)
+
+    pixels, marked, places, _ = _example(seed, pool, draw, 0.57)
     return pixels, marked, places
 
 
@@ -89,11 +108,17 @@ def _example(
     width, height = max(40, round(side * aspect**0.5)), max(40, round(side / aspect**0.5))
     kind = rng.random()
     pixels = _ground(rng, pool, kind, width, height)
-    marked = bool(rng.random() < (0.15 if kind < 0.22 else share))
+    marked = bool(rng.random() < (0.15 if kind < _DRAWN_SHARE else share))
     if rng.random() < 0.5:
         draw_device_print(rng, pixels)
     if rng.random() < 0.35:
         _print_identifier(rng, pixels, side)
+    # Of chance of their own: what else there is of a seed's example does not depend on them.
+    own = np.random.default_rng((seed, 3))
+    if kind >= _DRAWN_SHARE and own.random() < REFLEXES:
+        draw_reflexes(own, pixels)
+    if own.random() < TIMED:
+        draw_times(own, pixels)
     crisp = marked and rng.random() < CRISP
     if crisp:
         pixels = worn(rng, pixels)
@@ -107,7 +132,7 @@ def _ground(rng: np.random.Generator, pool: PicturePool, kind: float, width: int
     """Return a picture without marks: drawn, computed, or of the pool, some as grainy or as crisp as scans are."""
     if kind < 0.12:
         return np.ascontiguousarray(drawn(rng, PAPER_KINDS, width, height))
-    if kind < 0.22:
+    if kind < _DRAWN_SHARE:
         return (heat_map, spots, segmentation, segmentation)[int(rng.integers(4))](rng, width, height)
     image_type = IMAGE_TYPES[int(rng.choice(4, p=[0.18, 0.24, 0.24, 0.34]))]
     pixels = np.ascontiguousarray(pool.picture(rng, image_type, width, height))

@@ -8,7 +8,8 @@ import numpy as np
 
 from pmo_assets.records.image_types import ImageType
 from pmo_assets.samples.drawing import Colour, PixelBox, Pixels, Rng
-from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
+from pmo_assets.training.synthetic.device_print import draw_device_print
+from pmo_assets.training.synthetic.drawn_marks import draw_marks
 from pmo_assets.training.synthetic.figure_styles import Style
 from pmo_assets.training.synthetic.placed_figure import PlacedImage
 from pmo_assets.training.synthetic.pools import PicturePool

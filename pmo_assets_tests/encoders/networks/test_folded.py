@@ -48,10 +48,9 @@ def test_a_chain_of_convolutions_embeds_alike_without_its_normalisations(tmp_pat
     assert folded.shape == before.shape
     assert np.abs(folded - before).max() <= 1e-5 * np.linalg.norm(before, axis=1).max()
     assert all(torch.equal(value, state[key]) for key, value in encoder.model.state_dict().items())
-    form, at_once = embedding_form(encoder)
-    assert at_once is not None
-    assert isinstance(form, torch.nn.Module)
-    assert not [module for module in form.modules() if isinstance(module, torch.nn.BatchNorm2d)]
+    assert embedding_form(encoder).at_once is not None
+    assert fold_normalisation(encoder.model.visual) > 0
+    assert not [module for module in encoder.model.visual.modules() if isinstance(module, torch.nn.BatchNorm2d)]
 
 
 def convolutions_in_a_folder(tmp_path: Path) -> Path:
@@ -68,8 +67,7 @@ def test_onnx_runtime_embeds_as_pytorch_does_and_its_file_is_kept_by_the_weights
     run = convolutions_in_a_folder(tmp_path)
     encoder = load_encoder(run)
     pictures, before = seen_by(encoder, AT_ONCE + 3)
-    form, _ = embedding_form(encoder)
-    assert not isinstance(form, torch.nn.Module)
+    form = embedding_form(encoder)
     found = np.concatenate(list(picture_rows(encoder, pictures)))
     unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (found, before)]
     assert np.abs(unit[0] - unit[1]).max() <= TOLERANCE
@@ -77,12 +75,26 @@ def test_onnx_runtime_embeds_as_pytorch_does_and_its_file_is_kept_by_the_weights
     written = file.stat().st_mtime_ns
     embedding_form(load_encoder(run))
     assert file.stat().st_mtime_ns == written  # found, not made again
-    assert embedding_form(encoder)[0] is form  # kept: the search embeds one picture at a time
+    assert embedding_form(encoder) is form  # kept: the search embeds one picture at a time
     with torch.no_grad():
         next(encoder.model.visual.head.parameters()).mul_(-2)  # other weights
     changed, now = next(picture_rows(encoder, pictures[:3])), seen_by(encoder, 3)[1]
     assert np.allclose(changed, now, atol=1e-3)
     assert len(list((run / "model-onnx").iterdir())) == 2
+
+
+def test_threads_side_by_side_give_the_numbers_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("onnx", reason="ONNX is in the extra `models` (make test-models)")
+    encoder = load_encoder(convolutions_in_a_folder(tmp_path))
+    pictures, _ = seen_by(encoder, 2 * AT_ONCE + 3)
+    blocks = {}
+    for threads in (1, 3):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        encoder.kept_form = None
+        assert embedding_form(encoder).workers == threads
+        blocks[threads] = list(picture_rows(encoder, iter(pictures)))
+    assert [len(rows) for rows in blocks[3]] == [AT_ONCE, AT_ONCE, 3]
+    assert np.array_equal(np.concatenate(blocks[1]), np.concatenate(blocks[3]))
 
 
 @pytest.mark.parametrize("fault", ["missing", "damaged"])
@@ -102,7 +114,7 @@ def test_without_a_file_for_onnx_runtime_pytorch_embeds_and_says_so(
 def test_nothing_else_is_folded(tiny_encoder: Path) -> None:
     encoder = load_encoder(tiny_encoder)
     pictures, before = seen_by(encoder, 3)
-    assert embedding_form(encoder)[1] is None
+    assert embedding_form(encoder).at_once is None
     assert np.allclose(next(picture_rows(encoder, pictures)), before, atol=1e-6)
 
 

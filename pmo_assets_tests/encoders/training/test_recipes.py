@@ -58,6 +58,8 @@ def test_numbers_of_panel2patch() -> None:
         ({"optimiser.epochs": 0}, "neither epochs nor steps"),
         ({"data.texts.panel": {"poem": 1.0}}, "poem"),
         ({"data.texts.panel": {"subcaption": -1.0}}, "negative"),
+        ({"optimiser.heads_first": 0, "optimiser.tuned_share": 0.5}, "weights to lie between"),
+        ({"data.shares": [1, 2], "data.balance": 0.5}, "give one"),
         ({"data.texts": {"figure": {"caption": 1.0}}}, "no texts for it"),
     ],
 )

@@ -24,7 +24,7 @@ from pmo_assets.encoders.evaluation.pairs import paired, read_pairs  # noqa: E40
 from pmo_assets.encoders.examples.example_sets import Examples  # noqa: E402
 from pmo_assets.encoders.examples.reading import read_examples  # noqa: E402
 from pmo_assets.encoders.examples.units import ExamplesError  # noqa: E402
-from pmo_assets.encoders.networks.building import load_encoder  # noqa: E402
+from pmo_assets.encoders.networks.building import build_encoder, load_encoder  # noqa: E402
 from pmo_assets.encoders.training import run as run_module  # noqa: E402
 from pmo_assets.encoders.training.recipes import read_recipe  # noqa: E402
 from pmo_assets.encoders.training.run import RunOptions, TrainingFault, rate_factor, train_encoder  # noqa: E402
@@ -68,6 +68,8 @@ class Killed(Exception):
             "name": "convolutions",
             "trained_text_blocks": "0",
             "views": "2",
+            "heads_first": "0.33",
+            "tuned_share": "0.5",
             "more": "pretrained = false\nimage_size = 64",
         },
     ],
@@ -219,6 +221,31 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert not list(tmp_path.glob(".model*"))
     train(tmp_path, tiny_encoder, examples, steps="3")
     assert (tmp_path / "model" / "open_clip_model.safetensors").exists()
+
+
+def test_bodies_wait_for_their_heads_and_what_is_kept_lies_between(
+    tiny_encoder: Path, examples: tuple[Examples, Examples], tmp_path: Path
+) -> None:
+    bert = write_tiny_bert(tmp_path / "bert")
+    changes = {
+        "name": f'"test_efficientnet + {bert.as_posix()}"', "more": "pretrained = false\nimage_size = 64",
+        "trained_text_blocks": "0", "heads_first": "0.34", "steps": "3", "evaluate_every": "3",
+    }  # fmt: skip
+    (tmp_path / "given.toml").write_text(recipe_toml(tiny_encoder, **changes))
+    torch.manual_seed(0)
+    untaught = build_encoder(read_recipe(str(tmp_path / "given.toml")).encoder).model.state_dict()
+    kept = {}
+    for share in ("0.25", "1"):
+        train(tmp_path / share, tiny_encoder, examples, None, **changes, tuned_share=share)
+        saved = torch.load(tmp_path / share / "last.pt", weights_only=True)
+        kept[share] = torch.load(tmp_path / share / "best.pt", weights_only=True)["model"]
+        for name, value in saved["start"].items():  # after the first of three steps
+            if name != "logit_scale":
+                assert torch.equal(value, untaught[name]) == name.startswith("visual.trunk"), name
+            assert not torch.equal(value, saved["model"][name]), name
+            between = torch.lerp(value, saved["model"][name], float(share))
+            assert torch.equal(kept[share][name], between), name
+    assert same(weights(tmp_path / "0.25"), weights(tmp_path / "1"))  # what is measured does not change what is learned
 
 
 def test_the_rate_warms_up_and_falls_to_nothing() -> None:

@@ -116,3 +116,21 @@ def test_places_get_their_shares_however_many_units_they_have(pairs_release: Pat
     assert [entry.unit.name for entry in one.batch(40)] == [entry.unit.name for entry in other.batch(40)]
     with pytest.raises(ExamplesError, match="needs one for each"):
         Sampler(both, made.model_copy(update={"data": made.data.model_copy(update={"shares": (1.0,)})}))
+
+
+def test_balance_lies_between_units_and_places(pairs_release: Path, tmp_path: Path) -> None:
+    write_release(tmp_path / "small", articles=4, seed=1)
+    both = read_examples([pairs_release, tmp_path / "small"], "train")
+    counts = Counter(unit.place for unit in both.units["panel"])
+    made = recipe(tmp_path, batch_size="8")
+
+    def of_small(balance: float) -> float:
+        changed = made.model_copy(update={"data": made.data.model_copy(update={"balance": balance})})
+        sampler = Sampler(both, changed)
+        seen = [entry.unit.place for number in range(1, 91, 3) for entry in sampler.batch(number) if entry.counted]
+        return seen.count(1) / len(seen)
+
+    root = counts[1] ** 0.5 / (counts[0] ** 0.5 + counts[1] ** 0.5)
+    for balance, share in ((0.0, 0.5), (0.5, root)):  # of a batch of eight, whole units, each of them once
+        assert abs(of_small(balance) - share) <= 0.5 / 8
+    assert abs(of_small(1.0) - counts[1] / counts.total()) < 0.05

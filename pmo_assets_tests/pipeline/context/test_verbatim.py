@@ -53,9 +53,19 @@ def test_a_part_of_a_sentence_is_no_finding() -> None:
         summary("Third."),
         summary(None, (1, 0, 6)),
         summary("", (5, 0, 6)),
+        summary(None, (5, 0, 6)),
         summary("First. Second one.", (0, 0, 18)),
     ],
-    ids=["another word", "another order", "a sentence twice", "no place", "no words", "no paragraph", "two sentences"],
+    ids=[
+        "another word",
+        "another order",
+        "a sentence twice",
+        "no place",
+        "no words",
+        "no paragraph",
+        "neither",
+        "two sentences",
+    ],
 )
 def test_any_other_summary_is_named(row: dict[str, Any]) -> None:
     assert unfounded_summaries([row], TEXTS) == ["p"]

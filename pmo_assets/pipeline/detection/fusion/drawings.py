@@ -5,6 +5,8 @@ see its boxes and blocks, too. One decision per panel:
 
 * What holds nothing but writing (on paper or on one colour) is no image beside others; where all that was found is
   writing, as in a flow chart, the whole panel is the image.
+* Beside photographs, blocks (one colour with a word on it or none: steps of a flow chart, layers of a network, buttons
+  of a program) are no images either.
 * Small cells of one colour that touch (a chequerboard, numbered fields of a matrix) are one image together.
 * Beside photographs, drawn things that only the network sees, that are no larger than these and not framed as they
   are, belong to a diagram of a method.
@@ -88,6 +90,18 @@ LEAST_CELLS: Final = 6
 COVERED: Final = 0.8
 """Part of an image within a board from which it is a part of it."""
 
+BLOCK_GROUND: Final = 0.6
+"""Part of a block that one colour covers at least, within its frame."""
+
+BLOCK_SPREAD: Final = 5.0
+"""Standard deviation of that colour, in levels of a channel, at most: a strip of a blot is grey, and not even."""
+
+BLOCK_EDGE: Final = 0.1
+"""Part of a block's shorter side that its frame may take."""
+
+BLOCK_PIECES: Final = 60
+"""Pieces of ink on a block at most: a few words; a scatter of points has more."""
+
 RIM: Final = 0.04
 """Part of the shorter side that is looked at to see whether a picture has an edge of its own."""
 
@@ -152,6 +166,29 @@ def _straight_lines(ink: NDArray[np.uint8], letter: float) -> NDArray[np.uint8]:
     return lines
 
 
+def is_block(canvas: Canvas, rect: Rect) -> bool:
+    """Say whether a region is a filled or framed rectangle of one colour with a few words on it, or nothing."""
+    edge = max(2, round(BLOCK_EDGE * min(rect[2] - rect[0], rect[3] - rect[1])))
+    part = canvas.rgb[rect[1] + edge : rect[3] - edge, rect[0] + edge : rect[2] - edge]
+    if min(part.shape[:2]) < LEAST_HEIGHT or not has_edge_of_its_own(canvas, rect):
+        return False
+    coarse = (part >> 4).astype(np.uint16)
+    codes = (coarse[..., 0] << 8) | (coarse[..., 1] << 4) | coarse[..., 2]
+    counts = np.bincount(codes.ravel())
+    ground = np.median(part[codes == int(counts.argmax())].reshape(-1, 3), axis=0)
+    apart = np.abs(np.arange(256)[:, None] - ground) >= APART
+    ink = (apart[part[..., 0], 0] | apart[part[..., 1], 1] | apart[part[..., 2], 2]).astype(np.uint8)
+    if float(ink.mean()) > 1 - BLOCK_GROUND or float(ground.mean()) < LIGHT:
+        return False
+    if float(part[ink == 0].reshape(-1, 3).std(axis=0).max()) > BLOCK_SPREAD:
+        return False
+    letter = max(float(LEAST_HEIGHT), canvas.glyph)
+    ink -= _straight_lines(ink, letter)
+    count, _, pieces, _ = cv2.connectedComponentsWithStats(np.ascontiguousarray(ink), connectivity=8)
+    large = (pieces[1:, 3] > LETTER_HEIGHT * letter) | (pieces[1:, 2] > WORD_WIDTH * letter)
+    return count - 1 <= BLOCK_PIECES and not large.any()
+
+
 def has_edge_of_its_own(canvas: Canvas, rect: Rect) -> bool:
     """Say whether a region is a filled rectangle, as pictures and masks are: its rim is no paper."""
     side = max(2, round(RIM * min(rect[2] - rect[0], rect[3] - rect[1])))
@@ -200,6 +237,11 @@ def _of_panel(canvas: Canvas, panel: Box, images: list[ImageDetection]) -> list[
         if p or (is_photograph(canvas, r) and has_grain(canvas, r))
     ]
     usual = float(np.median(photographs)) if len(photographs) >= SEVERAL else 0.0
+    largest = max(photographs, default=0)
+    blocks = [
+        not p and size_of(r) <= LARGER * largest and is_block(canvas, r) for p, r in zip(placed, rects, strict=True)
+    ]
+    written = [w or b for w, b in zip(written, blocks, strict=True)]
     unwritten = [r for r, on_page in zip(rects, written, strict=True) if not on_page]
 
     def is_part(image: ImageDetection, rect: Rect, on_page: bool) -> bool:

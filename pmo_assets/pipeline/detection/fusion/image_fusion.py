@@ -139,7 +139,14 @@ def fused_images(
         elif seen is not None:
             image = _placed(seen, pictures, options)
             result += [replace(image, score=image.score * math.sqrt(trust))] if image.score >= options.least else []
+    names = [panel.box for panel in panels if panel.kind == "identifier"]
+    result = [image for image in result if image.source != "network" or not _is_name(image.box, names)]
     return without_drawn_parts(canvas, panels, _finished(canvas, result))
+
+
+def _is_name(box: Box, names: Sequence[Box]) -> bool:
+    """Say whether a box that only the network sees is a printed identifier: a bracketed letter looks like an icon."""
+    return any(covered_fraction(box, name) >= PRINTED for name in names)
 
 
 def _weighed(image: ImageDetection, seen: Seen | None, trust: float, options: ImageFusionOptions) -> ImageDetection:

@@ -19,6 +19,7 @@ from pmo_assets.pipeline.detection.image_types.words import (
     ELSEWHERE_ODDS,
     LABEL_ODDS,
     labelled_type,
+    names_a_volume,
     unsupported_textures,
     word_odds,
 )
@@ -100,6 +101,29 @@ def _said(name: str, scores: NDArray[np.float64]) -> str:
     return f"{name} " + " ".join(f"{kind}={value:.2f}" for kind, value in zip(IMAGE_TYPES, scores, strict=True))
 
 
+def _evidence(
+    measures: NDArray[np.float64],
+    network: NDArray[np.float64] | None,
+    seen: NDArray[np.float64] | None,
+    said: Sequence[str],
+    labelled: ImageType | None,
+    doubtful: float,
+) -> str:
+    """Return the scores of every source in words."""
+    reasons = [_said("measures", measures)]
+    if network is not None:
+        reasons.insert(0, _said("network", network))
+    if seen is not None:
+        reasons.append(_said("figure network", seen))
+    if said:
+        reasons.append("words " + ", ".join(said))
+    if labelled is not None:
+        reasons.append(f"labelled {labelled}")
+    if doubtful >= LEAST_LEAD:
+        reasons.append(f"{doubtful:.2f} of the network's shares are textures that no word speaks for")
+    return "; ".join(reasons)
+
+
 def classify_image_type(
     crop: NDArray[np.uint8],
     words: str = "",
@@ -141,27 +165,21 @@ def classify_image_type(
     scores: dict[str, float] = {name: round(float(value), 6) for name, value in zip(IMAGE_TYPES, combined, strict=True)}
     order = np.argsort(-combined, kind="stable")
     best = IMAGE_TYPES[int(order[0])]
-    reasons = [_said("measures", measures)]
-    if network is not None:
-        reasons.insert(0, _said("network", network))
-    if seen is not None:
-        reasons.append(_said("figure network", seen))
-    if said:
-        reasons.append("words " + ", ".join(said))
-    if labelled is not None:
-        reasons.append(f"labelled {labelled}")
-    if doubtful >= LEAST_LEAD:
-        reasons.append(f"{doubtful:.2f} of the network's shares are textures that no word speaks for")
-    reason = "; ".join(reasons)
+    reason = _evidence(measures, network, seen, said, labelled, doubtful)
+    second = IMAGE_TYPES[int(order[1])]
+    doubt = None
     if float(combined[order[0]] - combined[order[1]]) < LEAST_LEAD:
-        second = IMAGE_TYPES[int(order[1])]
-        return TypeDecision(None, scores[best], scores, f"{best} and {second} are too close; {reason}")
-    if best != "Other" and elsewhere:
-        return TypeDecision(
-            None, scores[best], scores, f"like {best}, and no caption of the article is of the eye; {reason}"
-        )
-    if best != "Other" and doubtful > MOSTLY and odds[order[0]] <= 1:
-        return TypeDecision(None, scores[best], scores, f"a texture, and no word for {best}; {reason}")
+        doubt = f"{best} and {second} are too close"
+    elif best != "Other" and elsewhere:
+        doubt = f"like {best}, and no caption of the article is of the eye"
+    elif best != "Other" and doubtful > MOSTLY and odds[order[0]] <= 1:
+        doubt = f"a texture, and no word for {best}"
+    if doubt is not None:
+        return TypeDecision(None, scores[best], scores, f"{doubt}; {reason}")
+    if best == "OCT" and names_a_volume(words):
+        # By the guide OCT are B-scans; the network cannot tell a rendering, another picture of the retina, from them.
+        exchanged = {**scores, "OCT": scores["Retinal Imaging"], "Retinal Imaging": scores["OCT"]}
+        return TypeDecision("Retinal Imaging", scores[best], exchanged, f"words name a volume's rendering; {reason}")
     modality, share = _likeliest_modality(shares, best)
     return TypeDecision(best, scores[best], scores, reason, modality, round(share * scores[best], 6))
 

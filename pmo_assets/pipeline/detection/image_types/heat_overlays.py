@@ -34,6 +34,12 @@ COLD: Final = (85, 160)
 WARM: Final = (35, 165)
 """Hues outside of which the warm end lies."""
 
+HUES: Final = 12
+"""Parts of the circle of hues; three neighbours are one hue."""
+
+APART: Final = 0.05
+"""Part of a picture with other hues than the most frequent one that speaks for a map."""
+
 LEAST_DETAIL: Final = 0.27
 """Grey levels of fine detail in a picture: masks have none, maps over nothing hardly any (up to 0.25)."""
 
@@ -53,16 +59,36 @@ UNEQUAL: Final = 1.3
 def is_heat_map(picture: NDArray[np.uint8]) -> bool:
     """Say whether smooth colours from blue to red cover fine detail in a picture (height, width, 3) uint8 RGB."""
     small = reduced_picture(picture)
-    if min(small.shape[:2]) < SMOOTH:
-        return False
-    hue, saturation, value = cv2.split(np.asarray(cv2.cvtColor(_smooth(small), cv2.COLOR_RGB2HSV)))
-    coloured = (saturation >= LEAST_SATURATION) & (value >= LEAST_SATURATION)
+    hue, coloured = _smooth_hues(small)
     if float(coloured.mean()) < LEAST_COLOURED:
         return False
     cold = coloured & (hue >= COLD[0]) & (hue <= COLD[1])
     warm = coloured & ((hue <= WARM[0]) | (hue >= WARM[1]))
     enough = min(float(cold.mean()), float(warm.mean())) >= LEAST_SHARE
     return enough and _fine_detail(small) >= LEAST_DETAIL
+
+
+def has_map_colours(picture: NDArray[np.uint8]) -> bool:
+    """Say whether a picture's (height, width, 3) uint8 RGB smooth colours run through hues that lie apart.
+
+    Photographs of a retina are red to yellow, and tinted pictures of one hue. A map's blue over a red fundus is purple,
+    so that the hues need not be the map's own. Other pictures have several hues, too: something else must speak for a
+    map.
+    """
+    hue, coloured = _smooth_hues(reduced_picture(picture))
+    if float(coloured.mean()) < LEAST_COLOURED:
+        return False
+    counts = np.bincount(hue[coloured] // (180 // HUES), minlength=HUES)
+    near = counts + np.roll(counts, 1) + np.roll(counts, -1)
+    return float(counts.sum() - near.max()) >= APART * coloured.size
+
+
+def _smooth_hues(small: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return the hues of a reduced picture's smooth colours, and where they are colours; nowhere in tiny ones."""
+    if min(small.shape[:2]) < SMOOTH:
+        return np.zeros((1, 1), np.uint8), np.zeros((1, 1), np.bool_)
+    hue, saturation, value = cv2.split(np.asarray(cv2.cvtColor(_smooth(small), cv2.COLOR_RGB2HSV)))
+    return hue, (saturation >= LEAST_SATURATION) & (value >= LEAST_SATURATION)
 
 
 def _smooth(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -56,6 +56,15 @@ EYE = re.compile(
 )
 """Words without which a caption hardly belongs to a picture of the retina."""
 
+RENDERED = re.compile(
+    r"(?i:volum\w* render|render\w*\W+(\w+\W+){0,4}volum"
+    r"|(3-?D|three-dimensional)\W+(volume )?(render|reconstruct|visuali|view))"
+)
+"""Words for a picture of a whole volume of scans, which looks like a scan and is none."""
+
+B_SCAN = re.compile(r"(?i:\bB-?scans?\b|cross-section|\bline scans?\b)")
+"""Words for a single scan; a subcaption that names both says nothing about one picture."""
+
 SPELLED_OUT = re.compile(
     r"(?i:coherence tomogra|fluorescein|indocyanine|auto-?fluorescence image|cornea|conjunctiv|ocular|intra-?vitre"
     r"|glaucom|cataract|slit[ -]lamp|\blens(es)?\b|\bpupils?\b|visual (field|acuity)|adaptive optics"
@@ -137,6 +146,11 @@ def are_of_another_field(captions: Iterable[str]) -> bool:
     if sum(len(text.split()) for text in texts) < MANY_WORDS:
         return False
     return not any(EYE.search(text) or SPELLED_OUT.search(text) for text in texts)
+
+
+def names_a_volume(words: str) -> bool:
+    """Say whether a caption names the rendering of a volume, and no single scan."""
+    return bool(RENDERED.search(words)) and not B_SCAN.search(words)
 
 
 def unsupported_textures(words: str) -> tuple[Modality, ...]:

@@ -1,7 +1,7 @@
 """The mark network through ONNX Runtime: probability of marks in a picture as a whole, and at a second look.
 
 The second look costs as much as the first; it is taken where the picture is large enough to show more, and where the
-first look has not decided already.
+first look has not decided already. A picture that looks marked is shown again without spots of light, if it has any.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pmo_assets.pipeline.detection.networks.mark_input import mark_input, second
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.networks.named_weights import shipped_weights
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session
+from pmo_assets.pipeline.detection.networks.spots_of_light import without_spots
 
 MARKS_FILE = "mark_classifier.onnx"
 """File of the shipped weights in `pmo_assets/weights`."""
@@ -36,6 +37,9 @@ CROP_BYTES = 4 * 2**20
 DECIDED = 0.98
 """Probability at the first look from which a second one would change nothing."""
 
+SUSPECTED = 0.25
+"""Probability from which a picture is shown again without spots of light."""
+
 Look = tuple[float, NDArray[np.float32]]
 
 
@@ -45,6 +49,11 @@ class MarkLooks:
 
     first: float
     second: float | None
+
+    @property
+    def larger(self) -> float:
+        """The larger of both."""
+        return self.first if self.second is None else max(self.first, self.second)
 
 
 class OnnxMarkNetwork:
@@ -76,6 +85,19 @@ class OnnxMarkNetwork:
         if not crops:
             return []
         session = self.load()
+        seen = self._seen(session, crops, closely)
+        suspected = [k for k, looks in enumerate(seen) if looks.larger >= SUSPECTED]
+        clean = {k: picture for k in suspected if (picture := without_spots(crops[k])) is not crops[k]}
+        again = self._seen(session, list(clean.values()), [closely[k] for k in clean] if closely else ())
+        for k, looks in zip(clean, again, strict=True):
+            # Hiding a spot takes evidence away; where more seems to be there, it is the place that was filled.
+            seen[k] = min(seen[k], looks, key=lambda both: both.larger)
+        return seen
+
+    def _seen(self, session: Any, crops: Sequence[NDArray[np.uint8]], closely: Sequence[bool]) -> list[MarkLooks]:
+        """Return the result of both looks at pictures as they are."""
+        if not crops:
+            return []
         first: list[Look] = self.batches(crops, partial(_looked, session, mark_input))
         again: dict[int, NDArray[np.uint8]] = {}
         for k, (crop, (probability, votes)) in enumerate(zip(crops, first, strict=True)):

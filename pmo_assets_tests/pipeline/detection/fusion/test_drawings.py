@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.detection.fusion.drawings import has_edge_of_its_own, is_written, without_drawn_parts
+from pmo_assets.pipeline.detection.fusion.drawings import has_edge_of_its_own, is_block, is_written, without_drawn_parts
 from pmo_assets.pipeline.detection.structure.gutters import Canvas, Rect, canvas_of, normalised_box
 from pmo_assets.records.detections import ImageDetection, PanelDetection
 from pmo_assets.records.geometry import UNIT_BOX
@@ -64,6 +64,30 @@ def test_a_flow_chart_is_one_image() -> None:
     assert top < 0.05
     assert right > 0.9
     assert bottom > 0.8
+
+
+def test_steps_and_layers_beside_a_photograph_are_no_images_and_what_is_drawn_is() -> None:
+    figure = paper(WIDE, TALL)
+    photo = paste(figure, grainy(240, 200), 30, 30)
+    steps = [
+        box_with_text(figure, (300 + 190 * k, 60, 460 + 190 * k, 120), ("Grade",), (205, 225, 240)) for k in range(3)
+    ]
+    layer = box_with_text(figure, (330, 300, 380, 460), (), (230, 200, 210))
+    curve = plot(figure, 60, 300, 220, 190)
+    strip = paste(figure, grainy(200, 60, 4), 600, 300)
+    seen = [found(photo), *(found(step) for step in (*steps, layer)), found(curve), found(strip)]
+    assert without_drawn_parts(lambda: canvas(figure), PANELS, seen) == [seen[0], *seen[-2:]]
+    assert is_block(canvas(figure), steps[0])
+    assert is_block(canvas(figure), layer)
+    assert not any(is_block(canvas(figure), rect) for rect in (photo, curve, strip))
+
+
+def test_blocks_of_the_size_of_a_picture_stay_with_it() -> None:
+    figure = paper(WIDE, TALL)
+    photographs = [paste(figure, grainy(200, 160, k), 30 + 220 * k, 30) for k in range(2)]
+    mask = paste(figure, np.full((160, 200, 3), 120, np.uint8), 470, 30)
+    seen = [*(found(p) for p in photographs), found(mask)]
+    assert without_drawn_parts(lambda: canvas(figure), PANELS, seen) == seen
 
 
 def test_pictures_of_a_diagram_remain_and_its_blocks_do_not() -> None:

@@ -185,3 +185,13 @@ def test_in_an_article_of_another_field_nothing_is_a_retinal_picture() -> None:
     section = classify_image_type(oct_scan(), "OCT", elsewhere=True)
     assert section.image_type in {None, "Other"}
     assert classify_image_type(fundus(), elsewhere=True).image_type in {None, "Other"}
+
+
+def test_a_rendering_of_a_volume_looks_like_a_scan_and_is_another_picture_of_the_retina() -> None:
+    shares = np.zeros(len(MODALITIES), np.float32)
+    shares[MODALITIES.index("OCT")] = 1.0
+    said = classify_image_type(oct_scan(), "Volume rendering of the macula of the right eye.", None, (), shares)
+    plain = classify_image_type(oct_scan(), "The macula of the right eye after treatment.", None, (), shares)
+    assert (said.image_type, plain.image_type) == ("Retinal Imaging", "OCT")
+    assert said.score == max(said.scores.values()) == said.scores["Retinal Imaging"]
+    assert "rendering" in said.reason

@@ -8,6 +8,7 @@ import pytest
 from pmo_assets.pipeline.detection.image_types.words import (
     are_of_another_field,
     labelled_type,
+    names_a_volume,
     unsupported_textures,
     word_odds,
 )
@@ -92,3 +93,19 @@ MANY = "Bars show the mean of three groups with standard errors of ten animals e
 )
 def test_captions_of_another_field_have_no_word_of_the_eye(captions: list[str], *, elsewhere: bool) -> None:
     assert are_of_another_field(captions) is elsewhere
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Volume rendering of the optic disc.", True),
+        ("Rendering of the whole volume, en face", True),
+        ("3D reconstruction of the macula", True),
+        ("Three-dimensional view of the pit.", True),
+        ("B-scan and its volume rendering", False),
+        ("Macular volume was 8.1 mm3.", False),
+        ("OCT of the macula", False),
+    ],
+)
+def test_a_rendering_of_a_volume_is_named_where_no_single_scan_is(words: str, expected: bool) -> None:
+    assert names_a_volume(words) is expected
