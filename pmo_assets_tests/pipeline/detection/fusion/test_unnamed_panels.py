@@ -167,9 +167,9 @@ def test_letters_are_confirmed_by_parts_of_their_own() -> None:
 
 def test_letters_in_one_picture_are_not_confirmed() -> None:
     pixels = photograph(400, 300)
-    rects = [
-        tuple(map(round, print_text(pixels, x, y, letter, "hebo", 26, (0, 0, 0))))
-        for letter, x, y in (("A", 60, 60), ("B", 200, 200))
-    ]
+    rects: list[Rect] = []
+    for letter, x, y in (("A", 60, 60), ("B", 200, 200)):
+        left, top, right, bottom = print_text(pixels, x, y, letter, "hebo", 26, (0, 0, 0))
+        rects.append((round(left), round(top), round(right), round(bottom)))
     printed = PrintedNames(canvas_of(pixels), (), ())
     assert not is_mostly_confirmed(FigureView(pixels), known(printed, rects, "AB"), apart=True)
