@@ -7,9 +7,10 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
 
 - the share of sentences that stand verbatim at their offsets, and words per panel;
 - of the panels that a reader judged (`data/summary_judgements.jsonl`): in how many what is needed is there, and in how
-  many something foreign is, strictly, and where everything that the reader calls arguable is granted. A judgement holds
-  for the summary that it was made of (`digest`); of another one it counts no more, and the panel is named, to be judged
-  again. The reader took no part in the rules and had the articles' text alone;
+  many something foreign is, strictly, and where everything that the reader calls arguable is granted (`arguable`: true,
+  or the one question of the two that is), by lot and for PLOS and other journals apart. A judgement holds for the
+  summary that it was made of (`digest`); of another one it counts no more, and the panel is named, to be judged again.
+  The reader took no part in the rules and had the articles' text alone;
 - of the panels whose sentences were labelled before any summary of them was seen
   (`data/summary_sentence_labels.jsonl`): in how many every need is met, and in how many a foreign sentence stands. A
   need (N1, N2, …) is met by any of its sentences; F is foreign, C neither. Such labels hold for whatever is chosen;
@@ -80,9 +81,10 @@ TURNS = (
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """A panel with its summary: article, label of its figure, names of the other panels, mentions, running text."""
+    """A panel with its summary: article, journal, label of its figure, names of the others, mentions, running text."""
 
     article: str
+    journal: str
     label: str
     words: PanelWords
     others: tuple[str, ...]
@@ -126,6 +128,7 @@ def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[
     mentions, panels = rows_by_figure(tables["panel_mentions"]), rows_by_figure(tables["panel_assembly"])
     start = time.perf_counter()
     captions = [figure["caption"] for figure in tables["figures"]]
+    journal = tables["articles"][0]["journal"] or ""
     text = article_text(paragraphs, captions, tables["articles"][0]["title"])
     for figure in tables["figures"]:
         cluster = figure["image_cluster_id"]
@@ -135,7 +138,7 @@ def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[
             names = tuple(row["identifier"] for row in own if row["identifier"] not in (None, words.identifier))
             summary = panel_summary(words, told, text, figure["caption"])
             theirs = tuple(own_mentions(words, told))
-            found.append(Summarised(article, figure["label"] or "", words, names, theirs, summary, text))
+            found.append(Summarised(article, journal, figure["label"] or "", words, names, theirs, summary, text))
     seconds = time.perf_counter() - start
     wrong = [
         (panel.key, item.sentence)
@@ -161,7 +164,8 @@ def tables_of_xml(path: Path) -> dict[str, Sequence[Row]]:
         for figure in figures
         for part in split_caption(figure["caption"]).subcaptions
     ]
-    row = {**key, "title": article.title, "paragraphs": [row_of(paragraph) for paragraph in article.paragraphs]}
+    paragraphs = [row_of(paragraph) for paragraph in article.paragraphs]
+    row = {**key, "title": article.title, "journal": article.journal, "paragraphs": paragraphs}
     mentions = mention_article_panels(row, figures, panels, panels).rows
     return {"articles": [row], "figures": figures, "panel_assembly": panels, "panel_mentions": mentions}
 
@@ -175,18 +179,32 @@ def judgements() -> dict[tuple[str, str, str], dict[str, Any]]:
 def report(panels: Sequence[Summarised]) -> None:
     """Print in how many judged summaries what is needed is there, and in how many something foreign."""
     digests = {panel.key: panel.digest for panel in panels}
-    articles = {panel.article for panel in panels}
-    rows = {key: row for key, row in judgements().items() if row["article"] in articles}
+    journals = {panel.article: panel.journal for panel in panels}
+    rows = {key: row for key, row in judgements().items() if row["article"] in journals}
     held = [row for key, row in rows.items() if row["digest"] == digests.get(key)]
-    count = len({row["article"] for row in held})
-    needed, foreign = (sum(row[name] for row in held) for name in ("needed", "foreign"))
-    print(f"{len(held)} judged panels of {count} articles: what is needed {needed}, something foreign {foreign}")
-    needed = sum(row["needed"] or row["arguable"] for row in held)
-    foreign = sum(row["foreign"] and not row["arguable"] for row in held)
-    print(f"  where all that is arguable is granted: what is needed {needed}, something foreign {foreign}")
+    for lot in sorted({row.get("lot", 0) for row in held}):
+        of_lot = [row for row in held if row.get("lot", 0) == lot]
+        plos = [row for row in of_lot if journals[row["article"]].lower().startswith("plos")]
+        others = [row for row in of_lot if row not in plos]
+        for name, some in (("all", of_lot), ("PLOS", plos), ("others", others)):
+            if some:
+                print(f"judged, {f'lot {lot}' if lot else 'earlier rounds'}, {name}, {len(some)} panels:")
+                report_judged(some)
     for key, row in rows.items():
         if row not in held:
             print("    to be judged again:", *key)
+
+
+def report_judged(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the shares of judged summaries with what is needed, and with something foreign, and their intervals."""
+    lines = {
+        "what is needed": [row["needed"] for row in rows],
+        "something foreign": [row["foreign"] for row in rows],
+        "needed, granting what is arguable": [row["needed"] or row["arguable"] in (True, "needed") for row in rows],
+        "foreign, likewise": [row["foreign"] and row["arguable"] not in (True, "foreign") for row in rows],
+    }
+    for name, are in lines.items():
+        print(f"  {name}: {sum(are)}, {sum(are) / len(rows):.3f}, 95 % {wilson(sum(are), len(rows))}")
 
 
 def wilson(count: int, total: int) -> tuple[float, float]:

@@ -20,15 +20,24 @@ like one whose caption names them; any other one is split by what is seen (`bare
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pmo_assets.pipeline.detection.fusion.bare_panels import bare_panels
+from pmo_assets.pipeline.detection.fusion.cell_letters import CellLetters, letters_in_cells
 from pmo_assets.pipeline.detection.fusion.disjoint import disjoint_choice
 from pmo_assets.pipeline.detection.fusion.panel_choice import FigureEvidence, Source, judged, scored
-from pmo_assets.pipeline.detection.fusion.unnamed_panels import are_apart, holds_centre, named_by_print, with_further
+from pmo_assets.pipeline.detection.fusion.unnamed_panels import (
+    are_apart,
+    holds_centre,
+    is_mostly_confirmed,
+    named_by_print,
+    separate,
+    with_further,
+)
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, network_panels
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
+from pmo_assets.pipeline.detection.structure.bare_parts import bare_parts
 from pmo_assets.pipeline.detection.structure.gutters import canvas_of, normalised_box, pixel_rect
 from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBox, named_boxes
 from pmo_assets.pipeline.detection.structure.identifiers import (
@@ -38,7 +47,9 @@ from pmo_assets.pipeline.detection.structure.identifiers import (
     is_word,
     live_candidates,
     sequence_names,
+    sequence_rank,
 )
+from pmo_assets.pipeline.detection.structure.letter_series import letter_glyphs, letter_series
 from pmo_assets.pipeline.detection.structure.panels import (
     OF_EVEN_SHARE,
     PrintedNames,
@@ -95,6 +106,9 @@ PLAUSIBLE = 0.1
 
 SURELY_READ, CLEAR = 0.8, 0.9
 """Likeness from which the shape of a letter is no other's, and score of panels that clear gutters part."""
+
+PLATE = 4.0
+"""A box of less than so many times the area of the letter in its middle is the letter's plate."""
 
 INSIDE, FILLED = 0.9, 0.75
 """Parts of a panel lie in it with this share of their area, and take this share of it together."""
@@ -206,9 +220,20 @@ def is_exact(view: FigureView, printed: PrintedNames, structural: Sequence[Panel
 
 
 def network_option(boxes: NetworkBoxes, options: PanelFusionOptions) -> list[PanelDetection]:
-    """Return the network's panels that do not show the same, as they are without any structure."""
-    found = [p for p in network_panels(boxes) if p.kind == "panel" and p.score >= options.weak]
+    """Return the network's panels that do not show the same, as they are without any structure.
+
+    The plate of a letter, which the network takes for a small panel at times, is none.
+    """
+    seen = network_panels(boxes)
+    letters = [p.box for p in seen if p.kind == "identifier" and p.score >= options.printed]
+    found = [p for p in seen if p.kind == "panel" and p.score >= options.weak and not is_plate(p.box, letters)]
     return [found[k] for k in non_maximum_suppression([p.box for p in found], [p.score for p in found])]
+
+
+def is_plate(box: Box, letters: Sequence[Box]) -> bool:
+    """Say whether a box is hardly more than the letter in its middle."""
+    inside = [letter for letter in letters if holds_centre(box, letter)]
+    return any(area(box) < PLATE * area(letter) and holds_centre(letter, box) for letter in inside)
 
 
 def evidence_of(view: FigureView, printed: PrintedNames) -> FigureEvidence:
@@ -340,7 +365,7 @@ def _lettered(view: FigureView, printed: PrintedNames) -> PrintedNames:
     """Return a, b, c … or i, ii, iii … with their places when live text in one style says so; else no names."""
     live = live_candidates(view, printed.canvas)
     series = [sequence_names([c for c in live if c.style == style]) for style in dict.fromkeys(c.style for c in live)]
-    names = max(series, key=len, default=())
+    names = max(filter(None, series), key=sequence_rank, default=())
     _, found = find_identifiers(replace(view, caption_identifiers=names), printed.canvas) if names else ((), [])
     return replace(printed, names=names, places=tuple(tuple(places) for places in found))
 
@@ -380,7 +405,39 @@ class EnsemblePanelDetector:
         panels = [box for box, _ in _panels(boxes, self.options)]
         if lettered.names and are_apart(identifiers, panels, (wide, tall)) and is_confirmed(view, lettered):
             return lettered
-        return named_by_print(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
+        named = named_by_print(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
+        shaped = self._shaped(view, printed, boxes)
+        return shaped if shaped.names and len(shaped.names) >= len(named.names) else named
+
+    def _shaped(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> PrintedNames:
+        """Return the names that letters give a figure at its own resolution; none where nothing confirms them."""
+        seen = _panels(boxes, self.options)
+        grids = [cells for cells in (separate(seen), bare_parts(printed.canvas)) if len(cells) > 1]
+        found: list[CellLetters] = []
+        for letters in self._letters(printed, boxes) if grids else ():
+            found += filter(None, (letters_in_cells(printed.canvas, cells, letters) for cells in grids))
+            if any(option.read == 1 for option in found):
+                break
+        else:
+            found += self._series(view, printed, boxes) if grids else []
+        best = max(found, key=lambda option: (option.read, len(option.names)), default=None)
+        return printed if best is None else replace(printed, names=best.names, places=best.places)
+
+    def _letters(self, printed: PrintedNames, boxes: NetworkBoxes) -> Iterator[list[PrintedBox]]:
+        """Yield the places where letters may be printed: those that the network sees, then isolated glyphs."""
+        yield _labels(printed, boxes, self.options)
+        yield [PrintedBox(glyph.rect, glyph.score) for glyph in letter_glyphs(printed.canvas)]
+
+    def _series(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> list[CellLetters]:
+        """Return the longest series of isolated letters around which the figure can be cut."""
+        seen = [box for box, _ in _panels(boxes, self.options)]
+        tall, wide = printed.canvas.ink.shape
+        for names, places in letter_series(printed.canvas, letter_glyphs(printed.canvas)):
+            shaped = completed(replace(printed, names=names, places=places), boxes, self.options)
+            read = [PrintedBox(own[0].rect, 1.0) for own in shaped.places if own]
+            if is_mostly_confirmed(view, shaped, apart=are_apart(read, seen, (wide, tall))):
+                return [CellLetters(shaped.names, shaped.places)]
+        return []
 
     def known(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> PrintedNames:
         """Return the names of a figure's panels and their places, with the network's additions."""

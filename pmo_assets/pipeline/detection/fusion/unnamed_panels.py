@@ -20,9 +20,10 @@ from pmo_assets.pipeline.detection.structure.identifier_reading import (
     printed_series,
 )
 from pmo_assets.pipeline.detection.structure.identifiers import Identifier, key
-from pmo_assets.pipeline.detection.structure.panels import PrintedNames
+from pmo_assets.pipeline.detection.structure.panels import PrintedNames, structure_panels
 from pmo_assets.pipeline.detection.structure.snapping import REACH
-from pmo_assets.records.geometry import Box, centre, expand, non_maximum_suppression
+from pmo_assets.records.detections import FigureView
+from pmo_assets.records.geometry import Box, area, centre, expand, non_maximum_suppression
 
 RIVAL = 0.75
 """A panel's identifier is the only print in it that has this part of its score."""
@@ -35,6 +36,15 @@ WEAK = 0.5
 
 APART = 0.5
 """IoU from which two panels of the network are one."""
+
+LEAST_CUT = 0.5
+"""Least score of the panels that are cut around letters which no caption names."""
+
+LEAST_SHARE = 0.1
+"""Part of an even share of the figure that each of these panels has at least."""
+
+ALIKE = 1.0
+"""Letter heights by which letters at one place of their panels may be off it."""
 
 MOST_BEYOND = 3
 """So many panels may follow the last one that the caption names: more are a caption that was misread."""
@@ -108,6 +118,45 @@ def are_apart(labels: Sequence[PrintedBox], panels: Sequence[Box], size: tuple[i
     boxes = [normalised_box(label.rect, *size) for label in labels]
     inside = [[k for k, box in enumerate(boxes) if holds_centre(expand(panel, REACH), box)] for panel in panels]
     return 2 * len({own[0] for own in inside if len(own) == 1}) > len(labels)
+
+
+def is_mostly_confirmed(view: FigureView, printed: PrintedNames, *, apart: bool) -> bool:
+    """Say whether letters that no caption names are those of panels although some could not be read.
+
+    There are as many parts as names, no part holds two of the letters that were read, and the network sees panels
+    around the letters (`apart`, see `are_apart`), or all stand at one place of their parts.
+    """
+    panels = [item for item in structure_panels(view, printed) if item.kind == "panel"]
+    if len(panels) != len(printed.names) or min(panel.score for panel in panels) < LEAST_CUT:
+        return False
+    if min(area(panel.box) for panel in panels) < LEAST_SHARE / len(panels):
+        return False
+    tall, wide = printed.canvas.ink.shape
+    read = [normalised_box(own[0].rect, wide, tall) for own in printed.places if own]
+    if any(sum(holds_centre(panel.box, box) for box in read) > 1 for panel in panels):
+        return False
+    return apart or stand_alike([panel.box for panel in panels], read, (wide, tall))
+
+
+def stand_alike(panels: Sequence[Box], letters: Sequence[Box], size: tuple[int, int]) -> bool:
+    """Say whether letters stand at one place of their panels: at the same corner, or the middle of the same edge.
+
+    Args:
+        panels: normalised boxes.
+        letters: normalised boxes, each in one of the panels.
+        size: (width, height) of the canvas.
+    """
+    homes = [next((panel for panel in panels if holds_centre(panel, letter)), None) for letter in letters]
+    pairs = [(home, letter) for home, letter in zip(homes, letters, strict=True) if home is not None]
+    if len(pairs) < len(letters):
+        return False
+    slack = ALIKE * max(letter[3] - letter[1] for letter in letters) * size[1]
+    across = [[(b[0] - p[0]) for p, b in pairs], [(p[2] - b[2]) for p, b in pairs],
+              [(b[0] + b[2] - p[0] - p[2]) / 2 for p, b in pairs]]  # fmt: skip
+    down = [[(b[1] - p[1]) for p, b in pairs], [(p[3] - b[3]) for p, b in pairs]]
+    return any((max(side) - min(side)) * size[0] <= slack for side in across) and any(
+        (max(side) - min(side)) * size[1] <= slack for side in down
+    )
 
 
 def _with_places(printed: PrintedNames, labels: Sequence[PrintedBox]) -> PrintedNames:

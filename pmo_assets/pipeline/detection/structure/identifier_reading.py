@@ -40,6 +40,9 @@ PART_OF_WORD = 0.6
 LETTER, NARROW = 0.85, frozenset("IJLTfijlrt17")
 """Likeness from which a glyph is a letter, and letters that brackets and strokes resemble."""
 
+MOST_GLYPHS = 3
+"""Glyphs of a letter and brackets that were not recognised; more are a word."""
+
 WITHOUT_READING = 0.4
 """Least score of a box that is taken for an identifier although it does not look like any name."""
 
@@ -275,6 +278,44 @@ def printed_series(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tuple
         return ()
     case = int(np.argmax([sum(alike[k, letter] for k, letter in zip(sure, said, strict=True)) for alike in cases]))
     return tuple(chr(b"Aa"[case] + k) for k in range(len(boxes)))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLetter:
+    """A letter read in a box.
+
+    Attributes:
+        index: 0 for A or a, 1 for B or b …
+        likeness: 0..1, how far the print looks like it.
+        small: likeness to the small letter.
+        capital: likeness to the capital.
+        rect: pixels of the canvas around the print, brackets and dots included.
+    """
+
+    index: int
+    likeness: float
+    small: float
+    capital: float
+    rect: Rect
+
+
+def read_letter(rgb: NDArray[np.uint8], rect: Rect) -> ReadLetter | None:
+    """Return the letter in a box that its print resembles most, in either case; None where it resembles none.
+
+    Up to three glyphs are a letter with brackets that were not recognised; a single one must be as like as `SURE`.
+    """
+    read = reading(rgb, rect)
+    if read is None or not 1 <= len(read.letters) <= MOST_GLYPHS:
+        return None
+    capital, small = (
+        [max(_alike(v, chr(first + k), either=False) for v in read.letters) for k in range(26)] for first in b"Aa"
+    )
+    known = np.maximum(capital, small)
+    index = int(known.argmax())
+    likeness = float(known[index])
+    if likeness < (SURE if len(read.letters) == 1 else LETTER):
+        return None
+    return ReadLetter(index, likeness, float(small[index]), float(capital[index]), read.rect)
 
 
 def may_be(rgb: NDArray[np.uint8], rect: Rect, letter: str, *, unread: bool = False) -> bool:

@@ -54,6 +54,8 @@ PLAIN = re.compile(r"^([A-Za-z]\d{0,2}|[ivx]{2,5}|\d{1,2}[a-z]?)$")
 MOST_FURTHER, SURE_FURTHER = 2, 0.8
 """So many letters after the last one that the caption names are looked for, and how well they must be read."""
 
+_NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+
 MOST = 64
 """More identifiers than this are text or a table, not panels."""
 
@@ -211,15 +213,21 @@ def alignment(rect: Rect, others: list[Rect], tolerance: float) -> float:
 
 
 def sequence_names(candidates: Sequence[Identifier]) -> tuple[str, ...]:
-    """Return the longest a, b, c … (or i, ii, …) sequence among the candidates of one style; empty below two."""
+    """Return the longest a, b, c … (or i, ii, …) sequence among the candidates of one style; empty below two.
+
+    Numerals beside letters are parts of the panels that the letters name.
+    """
     present = {c.name for c in candidates}
-    roman = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-    best: tuple[str, ...] = ()
-    for alphabet in (tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), tuple("abcdefghijklmnopqrstuvwxyz"), roman):
-        length = next((i for i, name in enumerate(alphabet) if name not in present), len(alphabet))
-        if length >= 2 and length > len(best):
-            best = alphabet[:length]
-    return best
+    found = [
+        alphabet[: next((i for i, name in enumerate(alphabet) if name not in present), len(alphabet))]
+        for alphabet in (tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), tuple("abcdefghijklmnopqrstuvwxyz"), _NUMERALS)
+    ]
+    return max((names for names in found if len(names) >= 2), key=sequence_rank, default=())
+
+
+def sequence_rank(names: Sequence[str]) -> tuple[bool, int]:
+    """Return a key by which the sequence that names panels is the largest: letters before numerals, then the longer."""
+    return tuple(names) != _NUMERALS[: len(names)], len(names)
 
 
 def find_identifiers(view: FigureView, canvas: Canvas) -> tuple[tuple[str, ...], list[list[Identifier]]]:
@@ -244,7 +252,7 @@ def find_identifiers(view: FigureView, canvas: Canvas) -> tuple[tuple[str, ...],
             # Plain letters are also labels inside pictures; without a caption to agree they need brackets or bold type.
             sure = not style.startswith("plain") or style.endswith("True")
             once = all(sum(c.name == name for c in group) == 1 for name in found)
-            if sure and once and len(found) > len(best):
+            if found and sure and once and (not best or sequence_rank(found) > sequence_rank(best)):
                 best, places = found, consistent_set(group, found, tolerance)
         return best, places
     if not printed:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pmo_assets.pipeline.detection.fusion.unnamed_panels import (
     MOST_BEYOND,
+    is_mostly_confirmed,
     named_by_print,
     own_labels,
     separate,
+    stand_alike,
     with_further,
 )
 from pmo_assets.pipeline.detection.structure.gutters import Rect, canvas_of
 from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBox
 from pmo_assets.pipeline.detection.structure.identifiers import Identifier
 from pmo_assets.pipeline.detection.structure.panels import PrintedNames
+from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box
 from pmo_assets.samples.drawing import print_text
+from pmo_assets_tests.pipeline.detection.drawing import photograph
 
 WIDTH, HEIGHT, SIDE = 1000, 220, 200
 
@@ -119,3 +125,51 @@ def test_weak_panels_and_second_views_of_one_do_not_count() -> None:
     a, b = (0.0, 0.0, 0.4, 1.0), (0.5, 0.0, 1.0, 1.0)
     assert separate([(a, 0.9), ((0.0, 0.0, 0.38, 1.0), 0.8), (b, 0.5), ((0.6, 0.6, 0.9, 0.9), 0.3)]) == [a, b]
     assert separate([]) == []
+
+
+CORNERS = [(0.0, 0.0, 0.45, 1.0), (0.5, 0.0, 1.0, 1.0)]
+"""Two panels side by side."""
+
+
+def letters_at(offsets: list[tuple[float, float]]) -> list[Box]:
+    """Letters of 20 x 20 pixels on a canvas of 1000 x 200, so far from the panels' upper left corners."""
+    return [(p[0] + x, p[1] + y, p[0] + x + 0.02, p[1] + y + 0.1) for p, (x, y) in zip(CORNERS, offsets, strict=False)]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "alike"),
+    [
+        ([(0.01, 0.05), (0.01, 0.05)], True),
+        ([(0.42, 0.85), (0.47, 0.85)], True),  # the lower right corners
+        ([(0.215, 0.9), (0.24, 0.9)], True),  # the middles below
+        ([(0.01, 0.05), (0.01, 0.6)], False),
+        ([(0.01, 0.05), (0.3, 0.05)], False),
+    ],
+)
+def test_letters_at_one_corner_or_edge_of_their_panels_stand_alike(
+    offsets: list[tuple[float, float]], alike: bool
+) -> None:
+    assert stand_alike(CORNERS, letters_at(offsets), (1000, 200)) == alike
+
+
+def test_a_letter_outside_all_panels_stands_nowhere() -> None:
+    assert not stand_alike(CORNERS[:1], letters_at([(0.01, 0.05), (0.01, 0.05)]), (1000, 200))
+
+
+def test_letters_are_confirmed_by_parts_of_their_own() -> None:
+    printed, rects, _ = figure(["A", "B", "C"])
+    view = FigureView(printed.canvas.rgb)
+    assert is_mostly_confirmed(view, known(printed, rects, "ABC"), apart=False)
+    assert is_mostly_confirmed(view, known(printed, rects, "ABC"), apart=True)
+    two = PrintedNames(printed.canvas, ("A", "B"), known(printed, rects, "AB").places)
+    assert not is_mostly_confirmed(view, replace(two, places=(two.places[0], two.places[0])), apart=True)
+
+
+def test_letters_in_one_picture_are_not_confirmed() -> None:
+    pixels = photograph(400, 300)
+    rects: list[Rect] = []
+    for letter, x, y in (("A", 60, 60), ("B", 200, 200)):
+        left, top, right, bottom = print_text(pixels, x, y, letter, "hebo", 26, (0, 0, 0))
+        rects.append((round(left), round(top), round(right), round(bottom)))
+    printed = PrintedNames(canvas_of(pixels), (), ())
+    assert not is_mostly_confirmed(FigureView(pixels), known(printed, rects, "AB"), apart=True)

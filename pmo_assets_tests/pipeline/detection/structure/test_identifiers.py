@@ -188,6 +188,18 @@ def test_numerals_are_a_sequence_too() -> None:
     assert sequence_names([place(name, FIRST) for name in ("i", "ii", "iii", "v")]) == ("i", "ii", "iii")
 
 
+@pytest.mark.parametrize(("letters", "names"), [("AB", "AB"), ("ab", "ab"), ("A", "i ii iii"), ("", "i ii iii")])
+def test_numerals_beside_letters_are_parts_of_lettered_panels(letters: str, names: str) -> None:
+    found = sequence_names([place(name, FIRST) for name in (*letters, "i", "ii", "iii")])
+    assert found == tuple(names.split() if " " in names else names)
+
+
+def test_numerals_in_lettered_panels_do_not_name_a_figures_panels() -> None:
+    places = [("(A)", 10, 10), ("(i)", 30, 60), ("(ii)", 120, 60), ("(iii)", 200, 60), ("(B)", 320, 10)]
+    view = live(places, ())
+    assert find_identifiers(view, structure_canvas(view))[0] == ("A", "B")
+
+
 def live(pieces: list[tuple[str, int, int]], wanted: tuple[str, ...], bold: bool = False) -> FigureView:
     """White paper with printed texts."""
     figure = paper(600, 300)
