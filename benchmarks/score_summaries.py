@@ -21,8 +21,8 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
 
 `--choices` scores sentences that somebody chose by hand (lines of article, figure, panel and `sentences`, each a
 paragraph and an offset) by the same labels, and reads no article. `data/summary_reader_choices.jsonl` is the choice of
-another reader for the third lot, at most 250 words a panel, made of captions, mentions and the sentences that are
-labelled before a label, a summary or a rule had been seen: what one reader reaches against another's labels.
+another reader for the third lot, who took no part in the rules, at most 250 words a panel: chosen among the labelled
+sentences, before a label or a summary had been seen. It tells what one reader reaches against another's labels.
 
 `--show` prints subcaption, mentions and summary of the panels that are to be judged again, and a line of JSON for the
 file. `--xmls` takes a folder of JATS files, of which there is no PDF, in place of the corpus: their panels are
