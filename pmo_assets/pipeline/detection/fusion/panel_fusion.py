@@ -20,7 +20,7 @@ like one whose caption names them; any other one is split by what is seen (`bare
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pmo_assets.pipeline.detection.fusion.bare_panels import bare_panels
@@ -38,7 +38,7 @@ from pmo_assets.pipeline.detection.fusion.unnamed_panels import (
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, network_panels
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
 from pmo_assets.pipeline.detection.structure.bare_parts import bare_parts
-from pmo_assets.pipeline.detection.structure.gutters import canvas_of, normalised_box, pixel_rect
+from pmo_assets.pipeline.detection.structure.gutters import Canvas, canvas_of, normalised_box, pixel_rect
 from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBox, named_boxes
 from pmo_assets.pipeline.detection.structure.identifiers import (
     Identifier,
@@ -413,26 +413,24 @@ class EnsemblePanelDetector:
         """Return the names that letters give a figure at its own resolution; none where nothing confirms them."""
         seen = _panels(boxes, self.options)
         grids = [cells for cells in (separate(seen), bare_parts(printed.canvas)) if len(cells) > 1]
-        found: list[CellLetters] = []
-        for letters in self._letters(printed, boxes) if grids else ():
-            found += filter(None, (letters_in_cells(printed.canvas, cells, letters) for cells in grids))
-            if any(option.read == 1 for option in found):
-                break
-        else:
-            found += self._series(view, printed, boxes) if grids else []
+        if not grids:
+            return printed
+        found = _in_cells(printed.canvas, grids, _labels(printed, boxes, self.options))
+        if not any(option.read == 1 for option in found):
+            glyphs = letter_glyphs(printed.canvas)
+            found += _in_cells(printed.canvas, grids, [PrintedBox(glyph.rect, glyph.score) for glyph in glyphs])
+            if not any(option.read == 1 for option in found):
+                found += self._series(view, printed, boxes, glyphs)
         best = max(found, key=lambda option: (option.read, len(option.names)), default=None)
         return printed if best is None else replace(printed, names=best.names, places=best.places)
 
-    def _letters(self, printed: PrintedNames, boxes: NetworkBoxes) -> Iterator[list[PrintedBox]]:
-        """Yield the places where letters may be printed: those that the network sees, then isolated glyphs."""
-        yield _labels(printed, boxes, self.options)
-        yield [PrintedBox(glyph.rect, glyph.score) for glyph in letter_glyphs(printed.canvas)]
-
-    def _series(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> list[CellLetters]:
+    def _series(
+        self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes, glyphs: Sequence[Identifier]
+    ) -> list[CellLetters]:
         """Return the longest series of isolated letters around which the figure can be cut."""
         seen = [box for box, _ in _panels(boxes, self.options)]
         tall, wide = printed.canvas.ink.shape
-        for names, places in letter_series(printed.canvas, letter_glyphs(printed.canvas)):
+        for names, places in letter_series(printed.canvas, glyphs):
             shaped = completed(replace(printed, names=names, places=places), boxes, self.options)
             read = [PrintedBox(own[0].rect, 1.0) for own in shaped.places if own]
             if is_mostly_confirmed(view, shaped, apart=are_apart(read, seen, (wide, tall))):
@@ -464,3 +462,8 @@ class EnsemblePanelDetector:
             # The network knows letters: what it takes for a word's place is good for the word, not for cutting.
             return [*(p for p in plain if p.kind == "panel"), *(p for p in structural if p.kind == "identifier")]
         return chosen_panels(view, printed, structural, boxes, self.options)
+
+
+def _in_cells(canvas: Canvas, grids: Sequence[Sequence[Box]], letters: Sequence[PrintedBox]) -> list[CellLetters]:
+    """Return the letters at one place of the cells of each grid, for the grids that have such letters."""
+    return [found for cells in grids if (found := letters_in_cells(canvas, cells, letters)) is not None]
