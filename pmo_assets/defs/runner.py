@@ -11,6 +11,7 @@ import contextlib
 import errno
 import socket
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,6 +45,9 @@ _OWNER_TAG = "pmo/process"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
 
+
+_LAUNCHED_WITHIN: Final = timedelta(minutes=2)
+"""Time that a launcher has to give a run that has left the queue to a code server, on a busy machine."""
 
 _UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
@@ -137,7 +141,7 @@ def close_dead_runs(instance: dg.DagsterInstance) -> int:
     )
     closed = 0
     for run in unfinished:
-        if _is_elsewhere(instance, run):
+        if _is_elsewhere(instance, run) or _is_yet_to_be_launched(instance, run):
             continue
         if not has_lost(instance, run) and (not _is_dead(run.tags) or _has_living_worker(instance, run)):
             continue
@@ -167,6 +171,20 @@ def cancel_runs_of_code_servers(instance: dg.DagsterInstance) -> int:
 def _is_elsewhere(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
     """Say whether a launcher took a run elsewhere, where it outlives code servers; run monitoring watches it."""
     return _OWNER_TAG not in run.tags and instance.run_launcher.supports_check_run_worker_health
+
+
+def _is_yet_to_be_launched(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Say whether no code server has been given a run yet: what it says of one is copied from the run that it repeats.
+
+    Dagster makes a retry with the tags of the run before, whose server may be what died, and gives it to a server of
+    now seconds later, when it has left the queue.
+    """
+    if _OWNER_TAG in run.tags or run.status is dg.DagsterRunStatus.STARTED:
+        return False
+    if run.status is dg.DagsterRunStatus.NOT_STARTED:
+        return True
+    record = instance.get_run_record_by_id(run.run_id)
+    return record is not None and datetime.now(UTC) - record.update_timestamp < _LAUNCHED_WITHIN
 
 
 def _is_dead(tags: Mapping[str, str]) -> bool:

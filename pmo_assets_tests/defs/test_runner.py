@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import dagster as dg
@@ -17,6 +18,7 @@ import yaml
 from dagster._core.events import EngineEventData
 
 from pmo_assets.definitions import build_defs
+from pmo_assets.defs import runner
 from pmo_assets.defs.instance import workspace
 from pmo_assets.defs.runner import cancel_runs_of_code_servers, close_dead_runs, dagster_home, run_job
 from pmo_assets.settings import Settings
@@ -84,6 +86,26 @@ def test_only_runs_that_are_certainly_dead_are_closed(tags: dict[str, str], clos
         after = instance.get_run_by_id(run.run_id)
         assert after is not None
         assert (after.status == dg.DagsterRunStatus.FAILURE) == bool(closed)
+
+
+@pytest.mark.parametrize("status", [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING])
+def test_a_retry_is_not_closed_for_the_server_of_the_run_that_it_repeats(status: dg.DagsterRunStatus) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_defs(Settings()).resolve_job_def("release")
+        copied = {".dagster/grpc_info": server(socket="/nowhere/socket")}
+        instance.create_run_for_job(job, status=status, tags=copied)
+        assert close_dead_runs(instance) == 0
+        instance.create_run_for_job(job, status=status, tags={"pmo/process": f"{socket.gethostname()}:{dead_pid()}"})
+        assert close_dead_runs(instance) == 1, "a run of `pmo run` says itself whose it is"
+
+
+def test_a_run_that_was_never_launched_is_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_defs(Settings()).resolve_job_def("release")
+        copied = {".dagster/grpc_info": server(socket="/nowhere/socket")}
+        instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTING, tags=copied)
+        monkeypatch.setattr(runner, "_LAUNCHED_WITHIN", timedelta(0))
+        assert close_dead_runs(instance) == 1
 
 
 def test_a_run_on_another_machine_is_left_to_who_watches_it(monkeypatch: pytest.MonkeyPatch) -> None:
