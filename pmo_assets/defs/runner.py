@@ -47,7 +47,7 @@ _LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
 
 
 _LAUNCHED_WITHIN: Final = timedelta(minutes=2)
-"""Time that a launcher has to give a run that has left the queue to a code server, on a busy machine."""
+"""Time in which a run that was made is put into the queue, and one that left it given to a code server, if busy."""
 
 _UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
@@ -177,12 +177,10 @@ def _is_yet_to_be_launched(instance: dg.DagsterInstance, run: dg.DagsterRun) -> 
     """Say whether no code server has been given a run yet: what it says of one is copied from the run that it repeats.
 
     Dagster makes a retry with the tags of the run before, whose server may be what died, and gives it to a server of
-    now seconds later, when it has left the queue.
+    now seconds later, when it has left the queue. One that stays as it is was left so by a daemon that was killed.
     """
     if _OWNER_TAG in run.tags or run.status is dg.DagsterRunStatus.STARTED:
         return False
-    if run.status is dg.DagsterRunStatus.NOT_STARTED:
-        return True
     record = instance.get_run_record_by_id(run.run_id)
     return record is not None and datetime.now(UTC) - record.update_timestamp < _LAUNCHED_WITHIN
 

@@ -99,11 +99,14 @@ def test_a_retry_is_not_closed_for_the_server_of_the_run_that_it_repeats(status:
         assert close_dead_runs(instance) == 1, "a run of `pmo run` says itself whose it is"
 
 
-def test_a_run_that_was_never_launched_is_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("status", [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING])
+def test_a_retry_that_is_never_launched_is_closed_after_a_while(
+    status: dg.DagsterRunStatus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         job = build_defs(Settings()).resolve_job_def("release")
         copied = {".dagster/grpc_info": server(socket="/nowhere/socket")}
-        instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTING, tags=copied)
+        instance.create_run_for_job(job, status=status, tags=copied)
         monkeypatch.setattr(runner, "_LAUNCHED_WITHIN", timedelta(0))
         assert close_dead_runs(instance) == 1
 
