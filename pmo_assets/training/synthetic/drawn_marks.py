@@ -432,6 +432,7 @@ def draw_marks(
             before = pixels.copy()
             drawn: Drawn = ()
             for growth in range(MAX_GROWTH):
+                pixels[:] = before  # what could not be seen does not stay beside what is drawn in its place
                 drawn = draw(rng, pixels, Stroke(place, size * 1.5**growth, line + growth, colour, dashed))
                 # Antialiasing swallows the smallest marks on grounds of middle grey.
                 if _changed_pixels(before, pixels) >= SEEN_PIXELS:
