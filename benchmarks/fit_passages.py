@@ -44,8 +44,8 @@ from pmo_assets.pipeline.context.passages import (
     chosen_of,
     passage_features,
     role_probabilities,
+    surroundings,
 )
-from pmo_assets.pipeline.context.subcaption_terms import subcaption_terms
 from pmo_assets.records.context import RunningParagraph
 from pmo_assets.records.step_output import Row
 from pmo_assets.tables.rows import record_of
@@ -54,7 +54,7 @@ LABELS = Path(__file__).parent / "data" / "passage_labels.jsonl"
 SUMMARY_LABELS = Path(__file__).parent / "data" / "summary_sentence_labels.jsonl"
 WEIGHTS = Path(passages.__file__).parents[2] / passages.PACKAGE_DATA[0]
 LETTERS: Mapping[str, Role] = {"N": "needed", "C": "context", "F": "foreign"}
-FITTED_LOTS = (1, 2)
+FITTED_LOTS = (1, 2, 3)
 SHRINKAGE = 3.0
 FOLDS = 10
 GOALS = (0.15, 0.05)
@@ -131,8 +131,9 @@ def labelled_places(
 
 def sentence_at(place: Place, further: Mapping[str, float] | None = None) -> Sentence:
     """Return a labelled sentence with its features, and `further` ones."""
-    terms = subcaption_terms(place.panel.words.subcaption, place.panel.words.others)
-    features = passage_features(place.mention, place.position, terms, place.text, place.spoken_of)
+    words = place.panel.words
+    panel = surroundings(words.subcaption, words.others, place.caption, place.panel.mentions, place.text)
+    features = passage_features(place.mention, place.position, panel, place.text)
     offset = place.position - place.mention
     return Sentence(place.panel.key, place.mention, offset, {**features, **(further or {})}, place.role)
 

@@ -13,6 +13,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+Subjects = Mapping[str, frozenset[str]]
+"""Numbers, letters or sides by kind: "patient", "eye"."""
+
 _KINDS: Final = (
     r"patient|case|proband|subject|participant|volunteer|donor|individual|famil(?:y|ie)|pedigree|child|twin|sibling"
 )
@@ -40,7 +43,7 @@ MOST_OF_A_RANGE: Final = 200
 
 
 @functools.lru_cache(maxsize=4096)
-def named_subjects(text: str) -> Mapping[str, frozenset[str]]:
+def named_subjects(text: str) -> Subjects:
     """Return the numbers, letters or sides by kind ("patient", "eye") that a text names, ranges written out."""
     found: dict[str, set[str]] = {}
     for match in _NUMBERED.finditer(text):
@@ -62,7 +65,7 @@ def named_subjects(text: str) -> Mapping[str, frozenset[str]]:
     return {kind: frozenset(names) for kind, names in found.items()}
 
 
-def is_of_other_subjects(own: Mapping[str, frozenset[str]], text: str) -> bool:
+def is_of_other_subjects(own: Subjects, text: str) -> bool:
     """Say whether a text names subjects of a kind of which others are a panel's own, and none of these.
 
     Args:
