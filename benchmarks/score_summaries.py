@@ -66,7 +66,7 @@ from pmo_assets.tables.rows import record_of, row_of
 
 JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
 LABELS = Path(__file__).parent / "data" / "summary_sentence_labels.jsonl"
-LOTS = (1, 2, 3)
+LOTS = (1, 2, 3, 4, 5)
 _NEARLY_FULL = 200
 """Words of a summary from which a sentence may have been left out for its length."""
 

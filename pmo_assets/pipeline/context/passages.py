@@ -56,10 +56,10 @@ same patient or experiment stays out, and more of what is needed is taken at the
 limit finished summaries of articles that were left out of the fit have something foreign in about 0.05 of the panels,
 the goal, and lack the main finding in about 0.15 (docs/measurements.md, `benchmarks/fit_passages.py`)."""
 
-LEAST_ODDS_OF_LITTLE: Final = 2.0
-"""The same where mentions say little by themselves: less than `LITTLE`. There what stands beside them is needed more."""
+LEAST_ODDS_OF_LITTLE: Final = 1.6
+"""The same where the mentions say little by themselves (`say_little`): what stands beside them is needed more."""
 
-LITTLE: Final = 25
+_LITTLE: Final = 25
 """Words of all mentions of a panel below which they say little."""
 
 MOST_FOREIGN: Final = 0.5
@@ -147,6 +147,11 @@ _EXAMINES: Final = re.compile(
 )
 
 
+_SHOWN_IN: Final = re.compile(
+    r"\b(?:shown|presented|depicted|illustrated|plotted|displayed|summari[sz]ed|listed|given|visuali[sz]ed|described|provided"
+    r"|seen)\s(?:in|on|by)\s(?:the\s)?(?:Fig|Graph)",
+    re.IGNORECASE,
+)
 _OUR: Final = re.compile(r"\b(?:we|our)\b", re.IGNORECASE)
 
 
@@ -455,6 +460,12 @@ def introduces_figure(text: str) -> bool:
         or _EXAMINES.search(text) is not None
         or text.rstrip().endswith(":")
     )
+
+
+def say_little(mentions: Collection[str]) -> bool:
+    """Say whether the sentences that speak of a panel are few words, or all of them only point at its figure."""
+    words = sum(len(text.split()) for text in mentions)
+    return words < _LITTLE or all(introduces_figure(text) or _SHOWN_IN.search(text) for text in mentions)
 
 
 def opens_with_figure(text: str) -> bool:

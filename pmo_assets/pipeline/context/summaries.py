@@ -32,10 +32,10 @@ from pmo_assets.pipeline.context.panel_names import PanelNames, panel_names
 from pmo_assets.pipeline.context.passages import (
     LEAST_ODDS,
     LEAST_ODDS_OF_LITTLE,
-    LITTLE,
     Neighbour,
     Surroundings,
     passage,
+    say_little,
     surroundings,
 )
 from pmo_assets.pipeline.context.subcaption_terms import (
@@ -258,9 +258,9 @@ def _neighbours(places: Iterable[_Place], panel: Surroundings, article: ArticleT
     """Return the sentences of the passages around mentions, those first that are likeliest needed."""
     found: dict[int, Neighbour] = {}
     mentions = [article.places[place] for place in places if place in article.places]
-    words = sum(word_count(article.sentences[n].text) for n in mentions)
+    is_little = say_little([article.sentences[n].text for n in mentions])
     for n in mentions:
-        for neighbour in passage(n, panel, article, LEAST_ODDS_OF_LITTLE if words < LITTLE else LEAST_ODDS):
+        for neighbour in passage(n, panel, article, LEAST_ODDS_OF_LITTLE if is_little else LEAST_ODDS):
             # Between two mentions, it is what it is beside the one that speaks for it more.
             if (other := found.get(neighbour.position)) is None or neighbour.foreign < other.foreign:
                 found[neighbour.position] = neighbour

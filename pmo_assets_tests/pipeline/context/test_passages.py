@@ -25,6 +25,7 @@ from pmo_assets.pipeline.context.passages import (
     passage_features,
     passage_weights,
     role_probabilities,
+    say_little,
     surroundings,
 )
 from pmo_assets.pipeline.context.subcaption_terms import is_foreign, subcaption_terms
@@ -286,6 +287,15 @@ def test_what_is_likelier_needed_is_taken_up_to_something_foreign(
     offsets: list[int], roles: list[dict[Role, float]], taken: list[int]
 ) -> None:
     assert chosen_of(offsets, roles) == taken
+
+
+def test_mentions_that_say_little() -> None:
+    result = f"{' '.join(f'word{n}' for n in range(30))} fell in all groups (Figure 1)."
+    pointing = f"The dependence of {' '.join(f'word{n}' for n in range(30))} is shown in Figure 1."
+    assert not say_little([result])
+    assert say_little([pointing])
+    assert not say_little([result, pointing])
+    assert say_little(["It fell in all groups (Figure 1)."])
 
 
 def test_higher_odds_take_less() -> None:
