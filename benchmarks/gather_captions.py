@@ -17,7 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LABELS = Path(__file__).parent / "entities" / "labels.jsonl"
-FOLDERS = [f"data/{split}/{kind}" for split in ("train", "validation", "test") for kind in ("radiology", "non-radiology")]
+FOLDERS = [
+    f"data/{split}/{kind}" for split in ("train", "validation", "test") for kind in ("radiology", "non-radiology")
+]
 
 
 def lines_of(repository: Path, file: str) -> list[list[str]]:
@@ -29,7 +31,9 @@ def lines_of(repository: Path, file: str) -> list[list[str]]:
 def captions_of(repository: Path) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield article and file of each figure with its caption."""
     for folder in FOLDERS:
-        captions = {fields[0]: fields[1] for fields in lines_of(repository, f"{folder}/captions.txt") if len(fields) > 1}
+        captions = {
+            fields[0]: fields[1] for fields in lines_of(repository, f"{folder}/captions.txt") if len(fields) > 1
+        }
         for fields in lines_of(repository, f"{folder}/dlinks.txt"):
             article = re.search(r"(PMC\d+)\.tar", fields[1]) if len(fields) > 2 else None
             if article is not None and fields[0] in captions:

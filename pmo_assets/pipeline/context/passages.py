@@ -327,7 +327,9 @@ def passage_features(n: int, k: int, panel: Surroundings, article: ArticleText) 
     terms, spoken_of, weight = panel.terms, panel.spoken_of, article.weight
     distance, step = k - n, 1 if k > n else -1
     goes_on = depends(sentence.text)
-    foreign = shared_weight(sentence.terms, terms.foreign, weight) - shared_weight(sentence.terms, terms.specific, weight)
+    foreign = shared_weight(sentence.terms, terms.foreign, weight) - shared_weight(
+        sentence.terms, terms.specific, weight
+    )
     between = article.sentences[min(n, k) + 1 : max(n, k)]
     end = _next_figure(k, step, article)
     is_other = end is not None and (end.paragraph, end.start) not in spoken_of

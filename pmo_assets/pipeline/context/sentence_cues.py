@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 _TURNS: Final = re.compile(
-    r"(?:In addition|Additionally|Furthermore|Moreover|Next|Then|Finally|We (?:then|next|also|further)|To (?:further )?\w+"
-    r"|Interestingly|Surprisingly|Similarly|Likewise|In contrast|By contrast|On the other hand|However|Conversely|Another"
-    r"|Other|A second|Consistent with|In agreement|In line with|Unlike|Also|Besides|Meanwhile|Subsequently|Afterwards?)\b"
+    r"(?:In addition|Additionally|Furthermore|Moreover|Next|Then|Finally|We (?:then|next|also|further)"
+    r"|To (?:further )?\w+|Interestingly|Surprisingly|Similarly|Likewise|In contrast|By contrast|On the other hand"
+    r"|However|Conversely|Another|Other|A second|Consistent with|In agreement|In line with|Unlike|Also|Besides"
+    r"|Meanwhile|Subsequently|Afterwards?)\b"
 )
 _CONCLUDES: Final = re.compile(
     r"(?:Thus|Therefore|Hence|Together|Taken together|Collectively|Overall|These (?:results|data|findings|observations)"
@@ -21,8 +22,8 @@ _CONCLUDES: Final = re.compile(
     r"|Our (?:results|data|findings))\b"
 )
 _TELLS_METHOD: Final = re.compile(
-    r"\b(?:[Tt]o (?:determine|test|investigate|examine|assess|evaluate|study|analy[sz]e|verify|confirm|explore|address|see"
-    r"|identify|understand|validate|compare|characteri[sz]e)"
+    r"\b(?:[Tt]o (?:determine|test|investigate|examine|assess|evaluate|study|analy[sz]e|verify|confirm|explore|address"
+    r"|see|identify|understand|validate|compare|characteri[sz]e)"
     r"|[Ww]e (?:therefore|used|performed|generated|examined|analy[sz]ed|measured|tested|investigated|asked|compared)"
     r"|was (?:performed|measured|assessed|evaluated)"
     r"|were (?:performed|measured|assessed|treated|cultured|infected|immunized))\b"

@@ -26,7 +26,7 @@ from pmo_assets.pipeline.context.article_text import (
     tells_of_others,
 )
 from pmo_assets.pipeline.context.clauses import clauses_of_panel
-from pmo_assets.pipeline.context.contradictions import is_of_other_subjects, named_subjects
+from pmo_assets.pipeline.context.contradictions import Subjects, is_of_other_subjects, named_subjects
 from pmo_assets.pipeline.context.panel_mentions import mentions_of_panel
 from pmo_assets.pipeline.context.panel_names import PanelNames, panel_names
 from pmo_assets.pipeline.context.passages import (
@@ -208,26 +208,19 @@ def _told(
         if is_fragment(mention.sentence):
             around.append(place)
             continue
-        if not by_name and len(own) > 1 and _WHERE_KEPT.search(mention.sentence):
-            continue
-        if not by_name and is_of_other_subjects(subjects, mention.sentence):
-            continue
-        if mention.kind == "follows" and not (
-            _CARRIES_ON.match(mention.sentence)
-            or any(article.weight.get(term, 0) >= _RARE for term in words & terms.own)
-        ):
-            continue
-        theirs = not by_name and is_foreign(words, terms, article.weight)
-        if theirs and mention.kind == "follows":
+        if not by_name and _is_beside_the_point(mention, words, terms, subjects, article, is_only=len(own) == 1):
             continue
         clauses = _clauses(mention, panel)
         if not by_name and panel.identifier is not None and named and _name_several(clauses):
             continue  # of many figures it says little of each; what is said of the panel by name says more
         rank = (0 if by_name else 2) + (1 if mention.kind == "follows" else 0)
         item = (rank, -shared_weight(words, terms.own, article.weight), mention, clauses)
-        (spare if theirs and by_panel else ranked).append(item)
+        theirs = by_panel and not by_name and is_foreign(words, terms, article.weight)
+        (spare if theirs else ranked).append(item)
     chosen: _Chosen = {}
-    for *_, mention, clauses in sorted(ranked or spare, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
+    for *_, mention, clauses in sorted(
+        ranked or spare, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)
+    ):
         added = [_add(chosen, clause) for clause in clauses]
         if all(added):
             around.append((mention.paragraph, mention.start))
@@ -238,6 +231,37 @@ def _told(
         if (source.paragraph, source.start) not in told:
             _add(chosen, source)
     return chosen
+
+
+def _is_beside_the_point(
+    mention: PanelMention,
+    words: frozenset[str],
+    terms: SubcaptionTerms,
+    subjects: Subjects,
+    article: ArticleText,
+    *,
+    is_only: bool,
+) -> bool:
+    """Say whether a mention that does not name the panel says nothing of it.
+
+    It tells where data are kept, is of other patients or eyes than the subcaption, or carries on with something else.
+
+    Args:
+        mention: of the panel.
+        words: its terms.
+        terms: of the panel.
+        subjects: patients and eyes of the subcaption.
+        article: the running text.
+        is_only: the panel has no other mention.
+    """
+    if (not is_only and _WHERE_KEPT.search(mention.sentence)) or is_of_other_subjects(subjects, mention.sentence):
+        return True
+    if mention.kind != "follows":
+        return False
+    carries_on = _CARRIES_ON.match(mention.sentence) or any(
+        article.weight.get(term, 0) >= _RARE for term in words & terms.own
+    )
+    return not carries_on or is_foreign(words, terms, article.weight)
 
 
 def _clauses(mention: PanelMention, panel: PanelWords) -> list[SourceSentence]:
