@@ -32,6 +32,13 @@ _MIXED_ABBREVIATION: Final = 6
 _MANY_PANELS: Final = 3
 """Panels from which a last one with more sentences than the others stands out."""
 
+_ENTRIES: Final = 3
+"""Entries of the shortest glossary that is told by its form alone; one about a scale bar counts for two."""
+_SHORTEST_ENTRY: Final = 3
+"""Tokens of an entry: "o, orbit"."""
+_LONGEST_GLOSSARY: Final = 200
+"""Tokens from the caption's end back within which a glossary begins."""
+
 _BACK_REFERENCES: Final = words("note this these it they he she in here there some")
 _DEFINITE: Final = frozenset({"the"})
 _FUNCTION_WORD: Final = 3
@@ -43,6 +50,7 @@ _DRAWN: Final = words(
     "scale bar bars magnification magnifications arrow arrows arrowhead arrowheads asterisk asterisks star stars line "
     "lines curve curves symbol symbols circle circles dot dots box boxes whisker whiskers colors colours"
 )
+_BARS: Final = words("scale bar bars")
 _NUMBERS: Final = words("data values results statistics significance abbreviations abbreviation source n p")
 _PICTURES: Final = words(
     "images panels figures photos photographs scans sections experiments pictures micrographs measurements plots graphs"
@@ -88,6 +96,52 @@ _GRID_NOUNS: Final = words("row rows column columns")
 _GRID_WAYS: Final = ("from left", "from right", "from top", "left to right", "top to bottom", "in each")
 _GRID_START: Final = 4
 """Tokens of a sentence within which its subject stands."""
+
+
+def is_glossary(tokens: Tokens, first: int, stop: int) -> bool:
+    """Say whether tokens [first, stop) are entries between semicolons: "dv, vertebra; fe, femur; o, orbit".
+
+    At least `_ENTRIES` of them, each a short key with a comma, colon or equals sign; scale bars may stand among them.
+    """
+    texts = tokens.texts
+    entries, bars, at = 0, 0, first
+    while at < stop:
+        until = next((index for index in range(at, stop) if texts[index] == ";"), stop)
+        if until - at < _SHORTEST_ENTRY:
+            return False
+        keyed = texts[at + 1] in {",", ":", "="} and len(texts[at]) <= _ABBREVIATION and texts[at][0].isalpha()
+        keyed = keyed and texts[at].lower() not in _DRAWN - _BARS  # "arrow, hole; asterisk, cyst" are a panel's
+        barred = not _BARS.isdisjoint(text.lower() for text in texts[at : at + 2])
+        if not keyed and not barred:
+            return False
+        entries, bars = entries + 1, bars + barred
+        at = until + 1
+    return entries + bars >= _ENTRIES
+
+
+def glossary_start(tokens: Tokens, series: IdentifierSeries) -> int | None:
+    """Token behind the last panel's name where entries of a glossary begin that run to the caption's end, or None.
+
+    Entries that other panels have as well ("; bar = 10 µm" behind each) are the panels' own.
+    """
+    texts, count = tokens.texts, len(tokens.texts)
+    if series.series is Series.POSITION:
+        return None
+    heads = [naming.mention.first for naming in series.mentions]
+    first = max(naming.mention.last for naming in series.mentions) + 1
+    end = count - 1 if texts[-1] == "." else count
+    for at in range(max(first, count - _LONGEST_GLOSSARY), count - _SHORTEST_ENTRY):
+        if texts[at] not in {";", "."} or not tokens.gap(at + 1) or is_identifier(texts[at + 1]):
+            continue
+        if is_glossary(tokens, at + 1, end):
+            drawn = _DRAWN.intersection(text.lower() for text in texts[at + 1 : end])
+            own = drawn.intersection(text.lower() for text in texts[min(heads) : max(heads)])
+            enclosed = any(tokens.partners[index] > end for index in range(first, at))
+            keys = {texts[at + 1], *(texts[k + 1] for k in range(at + 1, end - 1) if texts[k] == ";")}
+            # abbreviations of the last panel's text alone are explained for it
+            own = own or (keys.isdisjoint(texts[: max(heads)]) and not keys.isdisjoint(texts[first:at]))
+            return None if own or enclosed else at + 1
+    return None
 
 
 @dataclass(slots=True)
@@ -187,6 +241,8 @@ class _Closing:
         """Say whether a sentence is about the whole figure."""
         _, first, stop = trailing
         opening = tuple(text.lower() for text in self.tokens.texts[first : min(first + 2, stop)])
+        if self._of_figure(first, stop) and self._of_others(first, stop):
+            return True
         if opening[:1] and opening[0] in self.own_cues:
             return False
         if opening[:1] in _CUES or opening in _CUES or self._of_figure(first, stop):
@@ -195,10 +251,17 @@ class _Closing:
             return True
         return "glossary" not in self.own_cues and self._is_glossary(first, stop) and self._known_before(first, stop)
 
+    def _of_others(self, first: int, stop: int) -> bool:
+        """Say whether a sentence names panels other than the last ones: "Bars: 50 µm in A and B, 100 µm in C"."""
+        named = set(self.tokens.texts[first + 1 : stop]).intersection(self.series.identifiers)
+        return not named - {"A", "a", "I"} <= set(self.section.identifiers)
+
     def _of_figure(self, first: int, stop: int) -> bool:
         """Say whether a sentence tells the figure's way of drawing, the meaning of its numbers, or its origin."""
         texts = self.tokens.texts
         at = first
+        if texts[first] == "[" and stop - 2 <= self.tokens.partners[first]:
+            return not _DRAWN.isdisjoint(text.lower() for text in texts[first:stop])  # "[×40, scale bar = 50 µm]"
         while at < min(stop - 1, first + _QUALIFIED) and texts[at].lower() in _QUALIFIERS:
             at += 1
         if texts[at].lower() in _SUBJECTS or self._names_stain(first, stop):
@@ -264,6 +327,8 @@ class _Closing:
         texts = self.tokens.texts
         if stop - first < 3:
             return False
+        if is_glossary(self.tokens, first, stop):
+            return True
         word, separator = texts[first], texts[first + 1]
         longest = _ABBREVIATION if word.isupper() else _MIXED_ABBREVIATION
         if separator not in {",", ":", "="} or len(word) > longest or not any(letter.isupper() for letter in word):

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from pmo_assets.pipeline.captions.bracket_lists import add_bracket_lists, bracket_lists
-from pmo_assets.pipeline.captions.closing import LastSection, shared_from
+from pmo_assets.pipeline.captions.closing import LastSection, glossary_start, shared_from
 from pmo_assets.pipeline.captions.election import IdentifierSeries, PanelMention
 from pmo_assets.pipeline.captions.mention import Form, Mention
 from pmo_assets.pipeline.captions.phrases import (
@@ -35,6 +35,7 @@ from pmo_assets.pipeline.captions.tails import (
     add_tailed,
     add_tailed_sentence,
     after_separator,
+    announced_end,
     distribute,
 )
 from pmo_assets.pipeline.captions.tokens import Tokens
@@ -143,6 +144,10 @@ class _Parser:
             if unfinished and next_word[0].isupper() and not (listed and follows_tail):
                 starts.add(mention.first)
             follows_tail = next_word.lower() in CONJUNCTIONS or next_word == ","
+        if self.series.mentions:
+            glossary = glossary_start(tokens, self.series)
+            if glossary is not None:
+                starts.add(glossary)
         ordered = sorted(starts)
         sentences = [
             _Sentence(tokens.starts[first], tokens.ends[stop - 1], first, stop)
@@ -285,7 +290,8 @@ class _Parser:
             self._settle_pending(structural[0][0].identifiers, structural[0][1])
             self.section.trailing.clear()
         second_pass = not new
-        if second_pass:
+        taken_up = second_pass and self._takes_up_all(structural)
+        if second_pass and not taken_up:
             self.found.doubts.append("identifiers named again")
         resumed = (self.owner, self.mode)
         since = len(self.found.pieces)
@@ -300,7 +306,8 @@ class _Parser:
         elif heads:
             self._headed_sentence(sentence, structural, heads)
         else:
-            self._doubt_tails(structural)
+            if not taken_up:
+                self._doubt_tails(structural)
             subject = new and len(structural) == 1 and self._is_subject(structural[0][0].mention, sentence)
             if resumed[1] in {"section", "group"} and not subject:
                 self.found.doubts.append("identifiers before and after their text")
@@ -319,6 +326,11 @@ class _Parser:
             self.defined.update(naming.identifiers)
         if second_pass and resumed[1] == "section" and not self._lists_parts(heads, tails):
             self.owner, self.mode = (), "closing"
+
+    def _takes_up_all(self, structural: list[tuple[PanelMention, Role]]) -> bool:
+        """Say whether a sentence names all panels again without brackets: "The images in A and B are of one eye"."""
+        named = self.found.union(naming for naming, _ in structural)
+        return len(named) == len(self.order) and all(not naming.mention.cuts for naming, _ in structural)
 
     def _lists_parts(self, heads: list[PanelMention], tails: list[PanelMention]) -> bool:
         """Say whether a sentence is about a part of a panel, "(a2) OCT": what follows is about that panel as before."""
@@ -419,7 +431,7 @@ class _Parser:
                 if own is not None:
                     self.found.add(span[0], tokens.starts[own], naming.identifiers)
                     span = (after_separator(tokens, tokens.ends[own - 1], span[1]), span[1])
-                add_tailed(self.found, *span, inner)
+                self._add_inner(span, inner, naming.identifiers)
             elif (shared := ends.get(index)) is not None:
                 # the items before the last one need the rest, too: it is one piece that belongs to all of them
                 cut, holders = shared
@@ -438,6 +450,27 @@ class _Parser:
                 self.owner, self.mode = heads[-1].identifiers, "section"
         else:
             self.owner, self.mode = heads[-1].identifiers, "section"
+
+    def _add_inner(self, span: tuple[int, int], inner: list[PanelMention], owners: tuple[str, ...]) -> None:
+        """Add the text of a head for several panels within which names tell some of them apart.
+
+        "(B, C) The limit, as shown for | strain 1 (B) and strain 2 (C) |.": what is shared within is all the head's.
+        """
+        union = self.found.union(inner)
+        if len(owners) < 2 or not set(union) <= set(owners):
+            add_tailed(self.found, *span, inner)
+            return
+        since = len(self.found.pieces)
+        cut = announced_end(self.tokens, span[0], inner)
+        if cut is not None:
+            self.found.add(span[0], cut, owners)
+            span = (after_separator(self.tokens, cut, span[1]), span[1])
+        add_tailed(self.found, *span, inner)
+        for index in range(since, len(self.found.pieces)):
+            piece = self.found.pieces[index]
+            whole = len(inner) == 1 or set(piece.identifiers) == set(union)
+            if whole and set(piece.identifiers) < set(owners):
+                self.found.reassign(index, owners)
 
     def _own_end(self, first: int, inner: list[PanelMention], identifiers: tuple[str, ...]) -> int | None:
         """Return the token at which an item's own text ends when a phrase that divides all panels anew follows it.

@@ -13,7 +13,7 @@ from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, Tokens
 Item = tuple[str, str]
 """An identifier or a range (first, last) as printed; last is "" for a single identifier."""
 
-JOINERS: Final = frozenset({",", "and", "&", "/", ";", "or", "to", "through", "plus", "+"})
+JOINERS: Final = frozenset({",", "and", "&", "/", ";", "or", "to", "through", "plus", "+", "→"})
 THROUGH: Final = frozenset({"to", "through"})
 
 LONGEST_LIST: Final = 80
@@ -76,7 +76,7 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
                 last, position = other
                 position = _after_primes(tokens, position, limit)
                 last = "" if last == first else last  # "A–A′"
-            elif texts[dash] in DASHES and not tokens.gap(dash):
+            elif texts[dash] in DASHES - {"—"} and not tokens.gap(dash):
                 break  # "A-band", "T-cells": the letter is part of a word
         if primed == position or not items or first not in items[-1]:
             items.append((first, last))  # "A, A′" are parts of one panel

@@ -62,6 +62,9 @@ _LIST_LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
 _OPERATORS: Final = frozenset("/×*=")
 
 
+_LONG_DASH: Final = "—"
+
+
 _LONGEST_ITEM: Final = 30
 """Tokens from the first letter of a list within a sentence up to which the second one is looked for."""
 
@@ -183,6 +186,7 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         return None
     if items and end == closing:
         classed = index > 0 and texts[index - 1].lower() in _CLASS_NOUNS
+        classed = classed and not (index > 1 and texts[index - 2] in DASHES)  # "wild-type (i)"
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
         return _extended(tokens, items, index, closing, sentence_starts)
@@ -311,6 +315,14 @@ def _numbered_head(tokens: Tokens, index: int, sentence_starts: set[int]) -> Men
     return made_mention(tokens, [(texts[index][-1], "")], Form.DELIMITED, (index, index + 1), sentence_starts)
 
 
+def _is_hung(tokens: Tokens, end: int) -> bool:
+    """Say whether a dash without a space behind it stands for a colon: "A—Text", "A -Text", not "A-scan", "A – B"."""
+    texts = tokens.texts
+    if end + 1 >= len(texts) or texts[end] not in DASHES or tokens.gap(end + 1) or not texts[end + 1][0].isalnum():
+        return False
+    return texts[end] == _LONG_DASH or tokens.gap(end)
+
+
 def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
     """Say whether panels are listed behind a colon: "The steps: A, raw image; B, threshold", not "Groups: A, B"."""
     texts = tokens.texts
@@ -359,7 +371,8 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
             sentence_starts = sentence_starts | {index}  # "A shows the wild type and B a mutant"
         return made_mention(tokens, items, Form.BARE, (index, end - 1), sentence_starts) if bare else None
     follower = texts[end + 1]
-    if texts[end] != texts[before.last] or not tokens.gap(end + 1) or not follower[0].isalnum():
+    spaced = tokens.gap(end + 1) or _is_hung(tokens, end)
+    if texts[end] != texts[before.last] or not spaced or not follower[0].isalnum():
         return None
     if is_identifier(follower) or follower.lower() in CONJUNCTIONS or _in_key(tokens, index):
         return None  # "hepatitis A, B, and C"
@@ -385,9 +398,12 @@ def _rare_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
 
 
 def _opens_series(tokens: Tokens, index: int) -> bool:
-    """Say whether "A" begins a list within a sentence: "Structures of A, ranibizumab; B, brolucizumab"."""
+    """Say whether "A" begins a list within a sentence: "Structures of A, ranibizumab; B, brolucizumab".
+
+    The delimiter of the first one is that of the second: "cells with A: saline, B: drug for a day".
+    """
     texts, count = tokens.texts, len(tokens.texts)
-    if texts[index] not in {"A", "a"} or index == 0 or index + 2 >= count or texts[index + 1] != ",":
+    if texts[index] not in {"A", "a"} or index == 0 or index + 2 >= count or texts[index + 1] not in {",", ":"}:
         return False
     if texts[index - 1].lower() not in PREPOSITIONS or is_identifier(texts[index + 2]):
         return False
@@ -396,7 +412,7 @@ def _opens_series(tokens: Tokens, index: int) -> bool:
         if texts[at] == ".":
             return False
         if texts[at] == follower:
-            listed = texts[at - 1].lower() in _LIST_LINKS and texts[at + 1] == "," and tokens.gap(at + 2)
+            listed = texts[at - 1].lower() in _LIST_LINKS and texts[at + 1] == texts[index + 1] and tokens.gap(at + 2)
             return listed and not is_identifier(texts[at + 2])
     return False
 
@@ -455,6 +471,8 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
     closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&"} or texts[end - 2] in DASHES
     closed = closed or (at_sentence and end + 1 < count and texts[end + 1][0].isupper())  # "c,d, AUROC"
     closed = closed or (delimiter in DASHES and is_long_list(items))  # "; E, F, G – Neurons"
+    if strict and _is_hung(tokens, end) and (closed or delimiter == _LONG_DASH):
+        return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     if strict and (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1) and closed:
         return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     if not tokens.gap(end):
