@@ -260,7 +260,7 @@ class _Closing:
         """Say whether a sentence tells the figure's way of drawing, the meaning of its numbers, or its origin."""
         texts = self.tokens.texts
         at = first
-        if texts[first] == "[" and stop - 2 <= self.tokens.partners[first]:
+        if texts[first] == "[" and stop - 4 < self.tokens.partners[first]:
             return not _DRAWN.isdisjoint(text.lower() for text in texts[first:stop])  # "[×40, scale bar = 50 µm]"
         while at < min(stop - 1, first + _QUALIFIED) and texts[at].lower() in _QUALIFIERS:
             at += 1

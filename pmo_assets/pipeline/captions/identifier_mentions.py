@@ -190,8 +190,10 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
         return _extended(tokens, items, index, closing, sentence_starts)
-    place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
+    place_items, place_end, noun = parsed_places(tokens, index + 1, closing)
     if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
+        if place_end == closing and not noun and within_picture(tokens, index):
+            return None
         return _placed_bracket(tokens, index, closing, place_items, place_end, sentence_starts)
     if beside := place_in_brackets(tokens, index, closing):
         return made_mention(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
@@ -213,8 +215,6 @@ def _placed_bracket(
     """A mention by place, whose words end at token `end`: "(left)", "(left: OCT; right: FA)", "(left, OCT)"."""
     texts = tokens.texts
     if end == closing:
-        if within_picture(tokens, index):
-            return None
         return made_mention(tokens, items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
     if texts[end] == ":":
         if texts[end + 1][0].isdigit():
