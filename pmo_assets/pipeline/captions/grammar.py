@@ -395,8 +395,12 @@ class _Parser:
             self.found.add(*self._without_conjunction(sentence.first, first.first), self.section.identifiers)
             return False
         self.found.doubts.append("list inside a sentence")
-        self.found.add(*lead, self.found.union(heads))
+        self.found.add(*lead, () if self._opens_all(heads) else self.found.union(heads))
         return True
+
+    def _opens_all(self, heads: list[PanelMention]) -> bool:
+        """Say whether what stands before the first head leads to all: "Radiographs showing (a) A fracture (b) A cyst"."""
+        return self.mode == "lead" and len(heads) == 1 and len(self.headed | set(heads[0].identifiers)) == len(self.order)
 
     def _headed_sentence(
         self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]], heads: list[PanelMention]
@@ -447,7 +451,9 @@ class _Parser:
         if has_lead or len(heads) > 1:
             self.owner, self.mode = (), "group"
             if not has_lead and len(union) < len(self.order):
-                self.owner, self.mode = heads[-1].identifiers, "section"
+                # "(A–C) Scans of (A) X, (B) Y and (C) Z": the first head is for all, and what follows is as well
+                every = set(heads[0].identifiers) == set(union) or any(shared is not None for shared in ends.values())
+                self.owner, self.mode = union if every else heads[-1].identifiers, "section"
         else:
             self.owner, self.mode = heads[-1].identifiers, "section"
 

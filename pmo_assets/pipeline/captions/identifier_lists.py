@@ -35,6 +35,7 @@ _SHAPE: Final = re.compile(
 
 _RELATIONS: Final = frozenset("=<>≤≥")
 _QUANTITIES: Final = frozenset("npNPr")  # numbers of cases and probabilities
+_ARTICLES: Final = frozenset({"A", "a"})  # never behind another letter of a list
 _PRIMES: Final = frozenset("'′’″")
 
 
@@ -63,6 +64,8 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
             break  # "(A, n = 12)", "(b, p < 0.05)"
         if items and _is_abbreviated(tokens, position, limit):
             break  # "(d, n.s.)", "(a, i.e. early)"
+        if items and first in _ARTICLES and position < len(texts) and texts[position][0].isalpha():
+            break  # "G, A merged image"
         first, position = _with_part(tokens, first, position, limit)
         primed = position
         position = _after_primes(tokens, position, limit)
