@@ -25,6 +25,7 @@ from pmo_assets.pipeline.captions.phrases import (
     PREPOSITIONS,
     VERBS,
     is_adjectival,
+    lacks_noun,
     shared_end,
 )
 from pmo_assets.pipeline.captions.pieces import Doubt, Piece, PieceList
@@ -533,7 +534,8 @@ class _Parser:
             at = naming.mention.first - 1
             if texts[at].lower() in {"and", "or", "&"}:
                 at -= 1
-            if texts[at] == ";":
+            item = texts[heads[index - 1].mention.last + 1 : at]
+            if texts[at] == ";" and not all(map(lacks_noun, item)):  # "A, dorsal; and B, ventral views of the skull"
                 starts.append(index)
         if len(starts) == len(heads):
             starts = [0]  # nothing but single items: one list
