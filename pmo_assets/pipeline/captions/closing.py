@@ -119,29 +119,39 @@ def is_glossary(tokens: Tokens, first: int, stop: int) -> bool:
     return entries + bars >= _ENTRIES
 
 
-def glossary_start(tokens: Tokens, series: IdentifierSeries) -> int | None:
-    """Token behind the last panel's name where entries of a glossary begin that run to the caption's end, or None.
+def glossary_starts(tokens: Tokens, series: IdentifierSeries) -> tuple[int, ...]:
+    """The token behind the last panel's name where entries of a glossary begin that run to the caption's end, if any.
 
     Entries that other panels have as well ("; bar = 10 µm" behind each) are the panels' own.
     """
     texts, count = tokens.texts, len(tokens.texts)
-    if series.series is Series.POSITION:
-        return None
-    heads = [naming.mention.first for naming in series.mentions]
+    if series.series is Series.POSITION or not series.mentions:
+        return ()
     first = max(naming.mention.last for naming in series.mentions) + 1
     end = count - 1 if texts[-1] == "." else count
     for at in range(max(first, count - _LONGEST_GLOSSARY), count - _SHORTEST_ENTRY):
-        if texts[at] not in {";", "."} or not tokens.gap(at + 1) or is_identifier(texts[at + 1]):
-            continue
-        if is_glossary(tokens, at + 1, end):
-            drawn = _DRAWN.intersection(text.lower() for text in texts[at + 1 : end])
-            own = drawn.intersection(text.lower() for text in texts[min(heads) : max(heads)])
-            enclosed = any(tokens.partners[index] > end for index in range(first, at))
-            keys = {texts[at + 1], *(texts[k + 1] for k in range(at + 1, end - 1) if texts[k] == ";")}
-            # abbreviations of the last panel's text alone are explained for it
-            own = own or (keys.isdisjoint(texts[: max(heads)]) and not keys.isdisjoint(texts[first:at]))
-            return None if own or enclosed else at + 1
-    return None
+        separated = texts[at] in {";", "."} and tokens.gap(at + 1) and not is_identifier(texts[at + 1])
+        if separated and is_glossary(tokens, at + 1, end):
+            return () if _is_own_glossary(tokens, series, (first, at + 1, end)) else (at + 1,)
+    return ()
+
+
+def _is_own_glossary(tokens: Tokens, series: IdentifierSeries, span: tuple[int, int, int]) -> bool:
+    """Say whether a glossary is the last panel's: it stands in brackets, or explains what only that panel's text has.
+
+    Args:
+        span: the token behind the last panel's name, the glossary's first token, and the token behind it.
+    """
+    texts = tokens.texts
+    last, start, end = span
+    heads = [naming.mention.first for naming in series.mentions]
+    if any(tokens.partners[index] > end for index in range(last, start)):
+        return True
+    drawn = _DRAWN.intersection(text.lower() for text in texts[start:end])
+    if not drawn.isdisjoint(text.lower() for text in texts[min(heads) : max(heads)]):
+        return True
+    keys = {texts[start], *(texts[at + 1] for at in range(start, end - 1) if texts[at] == ";")}
+    return keys.isdisjoint(texts[: max(heads)]) and not keys.isdisjoint(texts[last:start])
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from pmo_assets.pipeline.captions.bracket_lists import add_bracket_lists, bracket_lists
-from pmo_assets.pipeline.captions.closing import LastSection, glossary_start, shared_from
+from pmo_assets.pipeline.captions.closing import LastSection, glossary_starts, shared_from
 from pmo_assets.pipeline.captions.election import IdentifierSeries, PanelMention
 from pmo_assets.pipeline.captions.mention import Form, Mention
 from pmo_assets.pipeline.captions.phrases import (
@@ -145,11 +145,7 @@ class _Parser:
             if unfinished and next_word[0].isupper() and not (listed and follows_tail):
                 starts.add(mention.first)
             follows_tail = next_word.lower() in CONJUNCTIONS or next_word == ","
-        if self.series.mentions:
-            glossary = glossary_start(tokens, self.series)
-            if glossary is not None:
-                starts.add(glossary)
-        ordered = sorted(starts)
+        ordered = sorted(starts.union(glossary_starts(tokens, self.series)))
         sentences = [
             _Sentence(tokens.starts[first], tokens.ends[stop - 1], first, stop)
             for first, stop in zip(ordered, [*ordered[1:], count], strict=True)
@@ -400,8 +396,9 @@ class _Parser:
         return True
 
     def _opens_all(self, heads: list[PanelMention]) -> bool:
-        """Say whether what stands before the first head leads to all: "Radiographs showing (a) A fracture (b) A cyst"."""
-        return self.mode == "lead" and len(heads) == 1 and len(self.headed | set(heads[0].identifiers)) == len(self.order)
+        """Say whether what stands before the first head leads to all: "Films showing (a) A fracture (b) A cyst"."""
+        every = len(self.headed.union(heads[0].identifiers)) == len(self.order)
+        return self.mode == "lead" and len(heads) == 1 and every
 
     def _headed_sentence(
         self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]], heads: list[PanelMention]

@@ -85,8 +85,8 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
             items.append((first, last))  # "A, A′" are parts of one panel
         end = position
         joined = after_joiners(tokens, position, limit, JOINERS)
-        if joined == position:
-            break
+        if joined == position or (texts[position] == "→" and not tokens.gap(position)):
+            break  # "A→B" is a way, "A → B" is a list
         position = joined
     return items, end
 

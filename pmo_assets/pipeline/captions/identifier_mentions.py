@@ -468,12 +468,12 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
     strict = at_sentence or (listed and not _in_key(tokens, index))
     if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):
         return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-    closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&"} or texts[end - 2] in DASHES
+    closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&", "→"} or texts[end - 2] in DASHES
     closed = closed or (at_sentence and end + 1 < count and texts[end + 1][0].isupper())  # "c,d, AUROC"
     closed = closed or (delimiter in DASHES and is_long_list(items))  # "; E, F, G – Neurons"
-    if strict and _is_hung(tokens, end) and (closed or delimiter == _LONG_DASH):
-        return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-    if strict and (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1) and closed:
+    closed = closed or delimiter == _LONG_DASH
+    spaced = (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1)
+    if strict and closed and (spaced or _is_hung(tokens, end)):
         return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     if not tokens.gap(end):
         return None

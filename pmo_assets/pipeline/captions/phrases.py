@@ -401,8 +401,10 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
     spans: list[list[str]] = []
     for start, end in items:
         span = [text for text in texts[start:end] if text != ","]
-        while span and span[-1].lower() in {"and", "or", "&", ";"}:
+        while span and span[-1].lower() in {"and", "or", "&"}:
             span.pop()
+        if span[-1:] == [";"] and all(map(lacks_noun, span[:-1])):
+            span.pop()  # "A, dorsal; and B, ventral views of the skull"
         if not span or len(span) > _ENDLESS_ITEM or ";" in span:
             return None
         spans.append(span)

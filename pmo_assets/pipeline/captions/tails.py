@@ -226,14 +226,13 @@ def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[Panel
         _unjoined(tokens, left.mention) and clear and not _brief(left.mention, right.mention, end)
         for (left, right), clear in zip(pairwise(group), whole, strict=True)
     )
+    unclear = unclear or _are_alike(tokens, first, group, ranges)
     sublists = _sublists(tokens, group, (first, group[0].mention.first), ranges)
     lead = None
     if not unclear:
         # whole lists stand beside each other when some items name an examination and others only its object
         beside = [ranges[at - 1] for at in sublists if at] if sublists else ranges
         lead = lead_end(tokens, first, group[0].mention.first, beside)
-        if lead is not None and _are_alike(tokens, first, group, ranges):
-            lead = None
     ranges.insert(0, (first if lead is None else lead, group[0].mention.first))
     inner_leads = _inner_leads(tokens, ranges, sublists)
     if inner_leads and all(lacks_noun(text) for text in tokens.texts[slice(*ranges[-1])]):
@@ -288,10 +287,8 @@ def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[Panel
     return position
 
 
-def _are_alike(
-    tokens: Tokens, first: int, group: Sequence[PanelMention], others: Sequence[tuple[int, int]]
-) -> bool:
-    """Say whether the items between semicolons all begin with the article of the first: "The view (a); the plan (b)"."""
+def _are_alike(tokens: Tokens, first: int, group: Sequence[PanelMention], others: Sequence[tuple[int, int]]) -> bool:
+    """Say whether items between semicolons all begin with the first one's article: "The view (a); the plan (b)"."""
     article = tokens.texts[first].lower()
     divided = all(tokens.texts[naming.mention.last + 1] == ";" for naming in group[:-1])
     return article in ARTICLES and divided and all(tokens.texts[start].lower() == article for start, _ in others)
