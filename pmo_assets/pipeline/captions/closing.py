@@ -40,6 +40,9 @@ _LONGEST_GLOSSARY: Final = 200
 """Tokens from the caption's end back within which a glossary begins."""
 
 _BACK_REFERENCES: Final = words("note this these it they he she in here there some")
+_ARTICLE_LIKE: Final = frozenset({"A", "a", "I"})
+_NAMING: Final = words("in for of panel panels and , ( :")
+"""Before such a letter, words that make it a panel's name."""
 _DEFINITE: Final = frozenset({"the"})
 _FUNCTION_WORD: Final = 3
 """Most letters of a function word, which two sentences may share without a common subject."""
@@ -263,8 +266,12 @@ class _Closing:
 
     def _of_others(self, first: int, stop: int) -> bool:
         """Say whether a sentence names panels other than the last ones: "Bars: 50 µm in A and B, 100 µm in C"."""
-        named = set(self.tokens.texts[first + 1 : stop]).intersection(self.series.identifiers)
-        return not named - {"A", "a", "I"} <= set(self.section.identifiers)
+        texts = self.tokens.texts
+        others = set(self.series.identifiers).difference(self.section.identifiers)
+        return any(
+            texts[at] in others and (texts[at] not in _ARTICLE_LIKE or texts[at - 1].lower() in _NAMING)
+            for at in range(first + 1, stop)
+        )
 
     def _of_figure(self, first: int, stop: int) -> bool:
         """Say whether a sentence tells the figure's way of drawing, the meaning of its numbers, or its origin."""

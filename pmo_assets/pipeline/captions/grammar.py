@@ -508,7 +508,7 @@ class _Parser:
     def _without_conjunction(self, first: int, stop: int, comma: bool = False) -> tuple[int, int]:
         """Offsets of tokens [first, stop) without the conjunction (and comma) that leads over to the next item."""
         texts = self.tokens.texts
-        while comma and stop - 1 > first and texts[stop - 1].lower() in {",", "and", "or", "&"}:
+        while comma and stop - 1 > first and texts[stop - 1].lower() in {",", ";", "and", "or", "&"}:
             stop -= 1
         while stop - 1 > first and texts[stop - 1].lower() in {"and", "or", "&", "but", "while", "whereas"}:
             stop -= 1

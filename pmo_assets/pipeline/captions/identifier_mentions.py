@@ -58,7 +58,7 @@ _CLASS_NOUNS: Final = words("stage stages type types grade grades class classes 
 _KEYS: Final = words("materials key legend abbreviations labels symbols components")
 
 
-_LIST_LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
+_LIST_LINKS: Final = frozenset({",", ";", "and", "or", "&", "while", "whereas"})
 _OPERATORS: Final = frozenset("/×*=")
 
 

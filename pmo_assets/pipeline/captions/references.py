@@ -21,7 +21,9 @@ from pmo_assets.pipeline.captions.phrases import SHOWING, VERBS
 from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.tokens import Tokens, words
 
-_TELLING: Final = VERBS | SHOWING_VERBS | words("summarizes summarises summarize depicts delineates provides compares")
+_TELLING: Final = (
+    VERBS | SHOWING_VERBS | words("summarizes summarises summarize delineates provides compares marks highlights")
+)
 _PLACING: Final = words("in on from for of")
 _CONTRASTING: Final = words("while whereas")
 _BEING: Final = words("is are was were")
