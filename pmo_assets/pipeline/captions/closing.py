@@ -102,14 +102,14 @@ _GRID_START: Final = 4
 
 
 def is_glossary(tokens: Tokens, first: int, stop: int) -> bool:
-    """Say whether tokens [first, stop) are entries between semicolons: "dv, vertebra; fe, femur; o, orbit".
+    """Say whether tokens [first, stop) are entries between semicolons or stops: "dv, vertebra; fe, femur; o, orbit".
 
     At least `_ENTRIES` of them, each a short key with a comma, colon or equals sign; scale bars may stand among them.
     """
     texts = tokens.texts
     entries, bars, at = 0, 0, first
     while at < stop:
-        until = next((index for index in range(at, stop) if texts[index] == ";"), stop)
+        until = next((index for index in range(at, stop) if _ends_entry(tokens, index)), stop)
         if until - at < _SHORTEST_ENTRY:
             return False
         keyed = texts[at + 1] in {",", ":", "="} and len(texts[at]) <= _ABBREVIATION and texts[at][0].isalpha()
@@ -120,6 +120,11 @@ def is_glossary(tokens: Tokens, first: int, stop: int) -> bool:
         entries, bars = entries + 1, bars + barred
         at = until + 1
     return entries + bars >= _ENTRIES
+
+
+def _ends_entry(tokens: Tokens, index: int) -> bool:
+    ends = index + 1 == len(tokens.texts) or tokens.gap(index + 1)
+    return tokens.texts[index] == ";" or (tokens.texts[index] == "." and ends)
 
 
 def glossary_starts(tokens: Tokens, series: IdentifierSeries) -> tuple[int, ...]:
@@ -153,7 +158,7 @@ def _is_own_glossary(tokens: Tokens, series: IdentifierSeries, span: tuple[int, 
     drawn = _DRAWN.intersection(text.lower() for text in texts[start:end])
     if not drawn.isdisjoint(text.lower() for text in texts[min(heads) : max(heads)]):
         return True
-    keys = {texts[start], *(texts[at + 1] for at in range(start, end - 1) if texts[at] == ";")}
+    keys = {texts[start], *(texts[at + 1] for at in range(start, end - 1) if _ends_entry(tokens, at))}
     return keys.isdisjoint(texts[: max(heads)]) and not keys.isdisjoint(texts[last:start])
 
 

@@ -100,6 +100,7 @@ class _Parser:
         self.last_group: tuple[str, ...] = ()
         self.last_tails: list[PanelMention] = []
         self.headed: set[str] = set()
+        self.told: set[str] = set()  # panels that a head has named so far
 
     # -- sentences -----------------------------------------------------------------------------------------------
 
@@ -281,9 +282,10 @@ class _Parser:
 
     def _identified(self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]]) -> None:
         new = any(set(naming.identifiers) - self.defined for naming, _ in structural)
-        if self.section.trailing and new:
+        told = self._tells_first(sentence, structural)
+        if self.section.trailing and (new or told):
             self.section.extra_sentences = True
-        if new or self.mode != "section":
+        if new or told or self.mode != "section":
             self._settle_pending(structural[0][0].identifiers, structural[0][1])
             self.section.trailing.clear()
         second_pass = not new
@@ -321,8 +323,15 @@ class _Parser:
             self.found.doubts.append("panels distributed by 'respectively'")
         for naming, _ in structural:
             self.defined.update(naming.identifiers)
-        if second_pass and resumed[1] == "section" and not self._lists_parts(heads, tails):
+        self.told.update(self.found.union(heads))
+        if second_pass and resumed[1] == "section" and not told and not self._lists_parts(heads, tails):
             self.owner, self.mode = (), "closing"
+
+    def _tells_first(self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]]) -> bool:
+        """Say whether a head opens the first text of a panel that had its name behind: "X (A), Y (B). (A) It is …"."""
+        first, role = structural[0]
+        heads = all(other is Role.HEAD for _, other in structural)
+        return heads and first.mention.first == sentence.first and self.told.isdisjoint(first.identifiers)
 
     def _takes_up_all(self, structural: list[tuple[PanelMention, Role]]) -> bool:
         """Say whether a sentence names all panels again without brackets: "The images in A and B are of one eye"."""
