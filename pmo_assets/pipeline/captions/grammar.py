@@ -329,7 +329,7 @@ class _Parser:
 
     def _tells_first(self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]]) -> bool:
         """Say whether a head opens the first text of a panel that had its name behind: "X (A), Y (B). (A) It is …"."""
-        first, role = structural[0]
+        first, _ = structural[0]
         heads = all(other is Role.HEAD for _, other in structural)
         return heads and first.mention.first == sentence.first and self.told.isdisjoint(first.identifiers)
 
