@@ -69,7 +69,7 @@ _QUALIFIED: Final = 3
 _COUNTS: Final = ("two", "three", "four", "five", "six")
 _ALONE: Final = (
     ("see",), ("each",), ("both",), ("in", "all"), ("for", "each"), ("for", "all"), ("in", "conclusion"), ("together",),
-    ("taken", "together"), ("the", "images"), ("the", "panels"), ("(", "1"), *(("these", count) for count in _COUNTS),
+    ("taken", "together"), ("the", "images"), ("the", "panels"), ("the", "bar"), ("the", "bars"), ("the", "scale"), ("(", "1"), *(("these", count) for count in _COUNTS),
 )  # fmt: skip
 # Words of a note on where the figure is from or how it is to be read.
 _NOTICES: Final = words(
@@ -112,7 +112,11 @@ def is_glossary(tokens: Tokens, first: int, stop: int) -> bool:
         until = next((index for index in range(at, stop) if _ends_entry(tokens, index)), stop)
         if until - at < _SHORTEST_ENTRY:
             return False
-        keyed = texts[at + 1] in {",", ":", "="} and len(texts[at]) <= _ABBREVIATION and texts[at][0].isalpha()
+        key = at + 1
+        while key < until - 1 and not tokens.gap(key) and texts[key] not in {",", ":", "="}:
+            key += 1  # "Neg.ctrl", "T-cell"
+        keyed = texts[key] in {",", ":", "="} and tokens.ends[key - 1] - tokens.starts[at] <= _ABBREVIATION
+        keyed = keyed and texts[at][0].isalpha()
         keyed = keyed and texts[at].lower() not in _DRAWN - _BARS  # "arrow, hole; asterisk, cyst" are a panel's
         barred = not _BARS.isdisjoint(text.lower() for text in texts[at : at + 2])
         if not keyed and not barred:
@@ -158,6 +162,9 @@ def _is_own_glossary(tokens: Tokens, series: IdentifierSeries, span: tuple[int, 
     drawn = _DRAWN.intersection(text.lower() for text in texts[start:end])
     if not drawn.isdisjoint(text.lower() for text in texts[min(heads) : max(heads)]):
         return True
+    listed = range(min(heads), max(heads) - 2)
+    if any(texts[at] == ";" and texts[at + 2] == texts[start + 1] and texts[at + 1].isupper() for at in listed):
+        return True  # every panel has a list of its own
     keys = {texts[start], *(texts[at + 1] for at in range(start, end - 1) if _ends_entry(tokens, at))}
     return keys.isdisjoint(texts[: max(heads)]) and not keys.isdisjoint(texts[last:start])
 
