@@ -69,7 +69,8 @@ _QUALIFIED: Final = 3
 _COUNTS: Final = ("two", "three", "four", "five", "six")
 _ALONE: Final = (
     ("see",), ("each",), ("both",), ("in", "all"), ("for", "each"), ("for", "all"), ("in", "conclusion"), ("together",),
-    ("taken", "together"), ("the", "images"), ("the", "panels"), ("the", "bar"), ("the", "bars"), ("the", "scale"), ("(", "1"), *(("these", count) for count in _COUNTS),
+    ("taken", "together"), ("the", "images"), ("the", "panels"), ("(", "1"), *(("these", count) for count in _COUNTS),
+    *(("the", word) for word in ("bar", "bars", "scale")),
 )  # fmt: skip
 # Words of a note on where the figure is from or how it is to be read.
 _NOTICES: Final = words(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import (
@@ -45,7 +45,7 @@ from pmo_assets.pipeline.captions.places import (
 )
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
-from pmo_assets.pipeline.captions.unmarked_letters import unmarked_letters
+from pmo_assets.pipeline.captions.unmarked_letters import dotted_letters, unmarked_letters
 
 _MAGNIFICATION: Final = re.compile(r"(?i:[x×]\d[\d,.]*|\d[\d,.]*[x×])")
 
@@ -63,6 +63,9 @@ _OPERATORS: Final = frozenset("/×*=")
 
 
 _LONG_DASH: Final = "—"
+
+_IMAGE_WORDS: Final = 3
+"""Tokens between a place and the end of its bracket, where the last one is a picture: "(left MIP image)"."""
 
 
 _LONGEST_ITEM: Final = 30
@@ -102,6 +105,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
                 mention = mention or _open_mention(tokens, index, sentence_starts, lenient=lenient)
                 if mention is None and not found and _heads_after_title(tokens, index):
                     mention = made_mention(tokens, [(text, "")], Form.DELIMITED, (index, index + 1), sentence_starts)
+                if mention is None and not found:
+                    mention = _ranged_after_title(tokens, index, sentence_starts)
                 if mention is None and found:
                     mention = _continued_mention(tokens, index, sentence_starts, found[-1])
         if mention is None:
@@ -110,7 +115,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
             found.append(mention)
             index = mention.last + 1
     if all(mention.positional for mention in found):
-        found = sorted([*found, *unmarked_letters(tokens, sentence_starts)], key=lambda mention: mention.first)
+        letters = unmarked_letters(tokens, sentence_starts) or dotted_letters(tokens, sentence_starts)
+        found = sorted([*found, *letters], key=lambda mention: mention.first)
     return _without_sums(tokens, found)
 
 
@@ -190,14 +196,34 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
         return _extended(tokens, items, index, closing, sentence_starts)
-    place_items, place_end, noun = parsed_places(tokens, index + 1, closing)
-    if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
-        if place_end == closing and not noun and within_picture(tokens, index):
-            return None
-        return _placed_bracket(tokens, index, closing, place_items, place_end, sentence_starts)
-    if beside := place_in_brackets(tokens, index, closing):
-        return made_mention(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
+    placed = _place_within(tokens, index, closing, sentence_starts)
+    if placed is not None:
+        return placed.mention
     return _partial_mention(tokens, index, closing, items, end, sentence_starts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """What a bracket with a word of place is: a mention, or none where it tells a place within one picture."""
+
+    mention: Mention | None
+
+
+def _place_within(tokens: Tokens, index: int, closing: int, sentence_starts: set[int]) -> _Placed | None:
+    """The mention of a bracket that begins with a word of place; None for other brackets."""
+    texts = tokens.texts
+    items, end, noun = parsed_places(tokens, index + 1, closing)
+    described = [text.lower() for text in texts[end : closing - 1]]
+    pictured = 0 < len(described) < _IMAGE_WORDS and texts[closing - 1].lower() in PANEL_NOUNS
+    if items and pictured and BINDING.isdisjoint(described):
+        end, noun = closing, True  # "(left MIP image)"
+    if items and (end == closing or texts[end] in {",", ";", ":"}):
+        if end == closing and not noun and within_picture(tokens, index):
+            return _Placed(None)
+        return _Placed(_placed_bracket(tokens, index, closing, items, end, sentence_starts))
+    if beside := place_in_brackets(tokens, index, closing):
+        return _Placed(made_mention(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True))
+    return None
 
 
 def _in_formula(tokens: Tokens, index: int, closing: int) -> bool:
@@ -355,6 +381,12 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
         return made_mention(
             tokens, [(texts[index], "")], Form.BARE, (index, index), sentence_starts
         )  # "d OCT e Angiogram"
+    if before.form is Form.BARE and texts[index - 1] in CLOSING and follows(before.items[-1], (texts[index], "")):
+        headed = (
+            texts[index].isupper() and index + 1 < count and texts[index + 1][0].isupper() and tokens.gap(index + 1)
+        )
+        if headed:  # "A Alca torda (female) B Uria aalge"
+            return made_mention(tokens, [(texts[index], "")], Form.BARE, (index, index), sentence_starts | {index})
     parted = before.form is Form.DELIMITED and texts[index - 1] == ":"  # "C. Stage: text, D. Source: E. Camera"
     broken = before.form is Form.DELIMITED and texts[before.last] == ":" and texts[index - 1].lower() not in BINDING
     broken = broken and index + 2 < count and texts[index + 1] == ":" and texts[index + 2][0].isupper()
@@ -438,6 +470,22 @@ def _heads_after_title(tokens: Tokens, index: int) -> bool:
     )
 
 
+def _ranged_after_title(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+    """The caption's first range behind a title that lost its full stop: "Analysis by ultracentrifugation a–b, Text"."""
+    texts = tokens.texts
+    if texts[index] not in {"A", "a"} or not texts[index - 1].isalpha() or not texts[index - 1].islower():
+        return None
+    if texts[index - 1] in BINDING | PANEL_NOUNS | _CLASS_NOUNS:
+        return None
+    items, end = parsed_list(tokens, index, len(texts))
+    if len(items) != 1 or not items[0][1] or end + 1 >= len(texts) or texts[end] not in {",", ":"}:
+        return None
+    follower = texts[end + 1]
+    if not follower[0].isupper() or len(follower) < 2 or not tokens.gap(end + 1):
+        return None
+    return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts | {index})
+
+
 def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, lenient: bool) -> Mention | None:
     """Identifiers without an opening bracket: "A)", "A.", "A:", "A, text", "A Text"."""
     texts, count = tokens.texts, len(tokens.texts)
@@ -481,6 +529,7 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         # "A, B and C represent …" names panels without any other mention; "a, b and c differ" does not
         listed = len(items) > FEW and delimiter.lower() in SHOWING_VERBS
         return made_mention(tokens, items, Form.DELIMITED if listed else Form.BARE, (index, end - 1), sentence_starts)
-    if texts[index] in FIRST_LETTERS and delimiter[0].isupper() and len(items) == 1:
+    written = delimiter[0].isupper() or (delimiter[0].isdigit() and delimiter[-1].isupper())  # "b 3D-FLAIR"
+    if texts[index] in FIRST_LETTERS and written and len(items) == 1:
         return made_mention(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
     return None

@@ -130,9 +130,9 @@ def _apposed(tokens: Tokens, index: int) -> tuple[list[Item], int, int] | None:
 
 
 def _letters(tokens: Tokens, index: int) -> tuple[list[Item], int]:
-    """The list of single letters at `index` and the index after it; nothing for other identifiers."""
+    """The list of letters, or letters with a digit, at `index` and the index after it; nothing for other names."""
     texts = tokens.texts
-    if index >= len(texts) or len(texts[index]) != 1 or not texts[index].isalpha():
+    if index >= len(texts) or not _is_letter(texts[index]):
         return [], index
     if index and texts[index - 1].lower() in _CALLED:
         return [], index
@@ -141,7 +141,11 @@ def _letters(tokens: Tokens, index: int) -> tuple[list[Item], int]:
 
 
 def _are_letters(items: Sequence[Item]) -> bool:
-    return bool(items) and all(len(name) <= 1 and (not name or name.isalpha()) for item in items for name in item)
+    return bool(items) and all(not name or _is_letter(name) for item in items for name in item)
+
+
+def _is_letter(name: str) -> bool:
+    return len(name) <= 2 and name[0].isalpha() and (len(name) == 1 or name[1].isdigit())  # "C57" is a strain
 
 
 def _joined(tokens: Tokens, end: int) -> bool:
