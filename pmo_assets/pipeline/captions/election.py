@@ -135,7 +135,7 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
             return None
     if series is Series.ROMAN and not any(mention.opens and (0, -1) in ranks.values() for mention, ranks in read):
         return None  # "because of (i) ungradable photographs or (ii) missing data"
-    if _are_marks(series, read, *run):
+    if _are_marks(series, read, *run) or _abbreviate(read, run[0]):
         return None
     read = _without_parts(read, run[0])
     read = _without_glossary(read, (_run(series, read) or run)[0])
@@ -158,6 +158,12 @@ def _are_marks(series: Series, read: Sequence[_Read], identifiers: Sequence[str]
         return False
     order = list(dict.fromkeys(rank[0] for _, ranks in read for rank in ranks.values()))
     return order != sorted(order) and max(order) >= len(identifiers)
+
+
+def _abbreviate(read: Sequence[_Read], identifiers: Sequence[str]) -> bool:
+    """Say whether all letters of a series abbreviate the words behind them: "B: bladder, C: cecum"."""
+    naming = [mention for mention, ranks in read if not ranks.keys().isdisjoint(identifiers)]
+    return all(mention.abbreviates for mention in naming)
 
 
 def _named(read: Sequence[_Read], identifiers: Sequence[str]) -> list[PanelMention]:

@@ -455,7 +455,12 @@ def _heads_after_title(tokens: Tokens, index: int) -> bool:
     Only the first letter is read so: the series then goes on at the starts of sentences.
     """
     texts = tokens.texts
-    if texts[index] not in {"A", "a"} or index + 2 >= len(texts) or texts[index + 1] not in {":", "."}:
+    if texts[index] not in {"A", "a"} or index + 2 >= len(texts):
+        return False
+    if texts[index + 1] == "," and _goes_on_later(tokens, index):
+        spaced = tokens.gap(index) and tokens.gap(index + 2)
+        return spaced and texts[index - 1][0].isalnum() and texts[index + 2][0].isupper()
+    if texts[index + 1] not in {":", "."}:
         return False
     before, after = texts[index - 1], texts[index + 2]
     return (
@@ -484,6 +489,15 @@ def _ranged_after_title(tokens: Tokens, index: int, sentence_starts: set[int]) -
     if not follower[0].isupper() or len(follower) < 2 or not tokens.gap(end + 1):
         return None
     return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts | {index})
+
+
+def _goes_on_later(tokens: Tokens, index: int) -> bool:
+    """Say whether the letter after the one at `index` opens a later sentence before the same sign: "… a, X. b, Y"."""
+    texts = tokens.texts
+    following = chr(ord(texts[index]) + 1)
+    return any(
+        texts[start : start + 2] == [following, texts[index + 1]] for start in tokens.sentence_starts if start > index
+    )
 
 
 def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, lenient: bool) -> Mention | None:
