@@ -70,7 +70,7 @@ _COUNTS: Final = ("two", "three", "four", "five", "six")
 _ALONE: Final = (
     ("see",), ("each",), ("both",), ("in", "all"), ("for", "each"), ("for", "all"), ("in", "conclusion"), ("together",),
     ("taken", "together"), ("the", "images"), ("the", "panels"), ("(", "1"), *(("these", count) for count in _COUNTS),
-    *(("the", word) for word in ("bar", "bars", "scale")),
+    *(("the", word) for word in ("bar", "scale")),
 )  # fmt: skip
 # Words of a note on where the figure is from or how it is to be read.
 _NOTICES: Final = words(
@@ -235,6 +235,7 @@ class _Closing:
         self.tokens = tokens
         self.series = series
         self.section = section
+        self.identifiers = set(series.identifiers)
         self.own_cues = self._own_cues()
         texts = tokens.texts
         self.first_stain = next((at for at, text in enumerate(texts) if text.lower() in _STAINS), len(texts))
@@ -267,7 +268,11 @@ class _Closing:
         """Say whether a sentence is about the whole figure."""
         _, first, stop = trailing
         opening = tuple(text.lower() for text in self.tokens.texts[first : min(first + 2, stop)])
-        if self._of_figure(first, stop) and self._of_others(first, stop):
+        named = self._named(first, stop)
+        own = named <= set(self.section.identifiers)
+        if named and own and not _BARS.isdisjoint(opening):
+            return False  # "The scale bar in (K) is 10 µm"
+        if not own and self._of_figure(first, stop):
             return True
         if opening[:1] and opening[0] in self.own_cues:
             return False
@@ -277,14 +282,14 @@ class _Closing:
             return True
         return "glossary" not in self.own_cues and self._is_glossary(first, stop) and self._known_before(first, stop)
 
-    def _of_others(self, first: int, stop: int) -> bool:
-        """Say whether a sentence names panels other than the last ones: "Bars: 50 µm in A and B, 100 µm in C"."""
+    def _named(self, first: int, stop: int) -> set[str]:
+        """The panels that a sentence names with or without brackets: "Bars: 50 µm in A and B, 100 µm in C"."""
         texts = self.tokens.texts
-        others = set(self.series.identifiers).difference(self.section.identifiers)
-        return any(
-            texts[at] in others and (texts[at] not in _ARTICLE_LIKE or texts[at - 1].lower() in _NAMING)
+        return {
+            texts[at]
             for at in range(first + 1, stop)
-        )
+            if texts[at] in self.identifiers and (texts[at] not in _ARTICLE_LIKE or texts[at - 1].lower() in _NAMING)
+        }
 
     def _of_figure(self, first: int, stop: int) -> bool:
         """Say whether a sentence tells the figure's way of drawing, the meaning of its numbers, or its origin."""
