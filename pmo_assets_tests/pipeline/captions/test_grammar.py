@@ -573,6 +573,26 @@ A | Cells were kept with saline for a day.
 B | Cells were kept with drug for a day.
 C | Cells were kept with both for a day.
 ? end shared by several panels; list inside a sentence
+
+The sheath fully bent (left panel) and fully straight (right panel).
+left | The sheath fully bent.
+right | The sheath fully straight.
+? several identifiers after their text in one sentence; panels named by position
+
+Rod (A) and cone (B) of one mouse. (A) Seen at 20×. Bar, 5 µm. (B) Seen at 40×. Bar, 9 µm.
+A | Rod of one mouse. Seen at 20×. Bar, 5 µm.
+B | Cone of one mouse. Seen at 40×. Bar, 9 µm.
+? identifier within its text; identifiers named again; text after the last identifier of a sentence; sentences after the last panel's first
+
+(A) Rods are long. They are thin. (B) Cones are short. The scale bar in B is 9 µm.
+A | Rods are long. They are thin.
+B | Cones are short. The scale bar in B is 9 µm.
+? sentences after the last panel's first
+
+Retinas. (A) Light phase. (B) Dark phase. pe, epithelium. os, outer segments. Scale bar = 5 µm.
+A | Retinas. Light phase. pe, epithelium. os, outer segments. Scale bar = 5 µm.
+B | Retinas. Dark phase. pe, epithelium. os, outer segments. Scale bar = 5 µm.
+? closing sentences may concern one panel or all; sentences after the last panel's first
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""
