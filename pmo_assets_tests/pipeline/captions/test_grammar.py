@@ -588,11 +588,6 @@ B | Cone of one mouse. Seen at 40×. Bar, 9 µm.
 A | Rods are long. They are thin.
 B | Cones are short. The scale bar in B is 9 µm.
 ? sentences after the last panel's first
-
-Retinas. (A) Light phase. (B) Dark phase. pe, epithelium. os, outer segments. Scale bar = 5 µm.
-A | Retinas. Light phase. pe, epithelium. os, outer segments. Scale bar = 5 µm.
-B | Retinas. Dark phase. pe, epithelium. os, outer segments. Scale bar = 5 µm.
-? closing sentences may concern one panel or all; sentences after the last panel's first
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""
