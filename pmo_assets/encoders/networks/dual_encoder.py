@@ -241,7 +241,7 @@ class DualEncoder:
 def squashed(picture: PIL.Image.Image, size: int) -> NDArray[np.uint8]:
     """Return a picture (RGB) of both sides `size`, (size, size, 3) uint8, by the bicubic filter that Pillow has.
 
-    PyTorch has it for bytes, too, with other rounding (2 of 255 at most, in hardly any pixel), in a quarter of the time.
+    PyTorch has it for bytes, too, with other rounding (by 2 of 255 at most, in few pixels), in a quarter of the time.
     """
     given = torch.from_numpy(np.array(picture)).permute(2, 0, 1)[None]
     found = nn.functional.interpolate(given, (size, size), mode="bicubic", antialias=True)

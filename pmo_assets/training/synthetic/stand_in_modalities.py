@@ -375,7 +375,7 @@ def scattered_light(rng: Rng, width: int, height: int) -> Pixels:
 
 
 def single_frame(rng: Rng, width: int, height: int) -> Pixels:
-    """Return one frame of an adaptive optics ophthalmoscope: little light, much grain, capillaries rather than cells."""
+    """Return one frame of an adaptive optics ophthalmoscope: little light, much grain, more vessels than cells."""
     level = float(rng.uniform(0.12, 0.4))
     values = np.full((height, width), level, np.float32) * np.clip(1 + 0.2 * cloud(rng, width, height, 3), 0.3, 2)
     spacing = float(np.exp(rng.uniform(np.log(3), np.log(6))))
