@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pmo_assets.records.geometry import Box
-from pmo_assets.records.marked_words import SUBCAPTION, marked_parts, shown_evidence, text_name, text_place
+from pmo_assets.records.marked_words import SUBCAPTION, TRANSCRIPT, marked_parts, shown_evidence, text_name, text_place
 from pmo_assets.viewing.markup import asset_text, number_text, page_templates
 from pmo_assets.viewing.overlays import data_uri, picture_mime
 
@@ -66,7 +66,8 @@ def instruction_page(title: str, panels: Sequence[InstructedPanel]) -> str:
     """
     every = [item for panel in panels for item in panel.instructions]
     kept = sum(bool(item.verdict and item.verdict["is_kept"]) for item in every)
-    facts = [("panels", number_text(len(panels))), ("instructions", number_text(len(every))),
+    noun = "pictures" if panels and all(panel.first_text == TRANSCRIPT for panel in panels) else "panels"
+    facts = [(noun, number_text(len(panels))), ("instructions", number_text(len(every))),
              ("kept by every check", number_text(kept))]  # fmt: skip
     return (
         page_templates()

@@ -71,5 +71,6 @@ def test_the_page_shows_the_picture_and_marks_words_of_the_transcript(kept: Tabl
     page = instruction_page("Instructions of 7", [shown])
     assert "data:image/png;base64," in page
     assert "<i>transcript</i>" in page
+    assert "<dt>pictures</dt><dd>1</dd>" in page
     assert "<i>subcaption</i>" not in page
     assert '<mark class="evidence">' in page
