@@ -216,7 +216,9 @@ class MarkOptions(RunOptions):
 
     steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 5000
     batch_size: int = 32
-    learning_rate: float = 1.5e-3
+    learning_rate: Annotated[float, Offered("Of the plateau; half of it where a run starts from weights.", least=0)] = (
+        1.5e-3
+    )
     warm_up: int = 200
     fall: float = 0.3
     average: float = 0.998

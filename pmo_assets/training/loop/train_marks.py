@@ -39,12 +39,14 @@ MARKED_SHARE = 0.003
 SECOND_SHARE = 0.5
 """Part of the examples, of those large enough, that are shown as the second look shows them."""
 
-SEEN_IN_LOOK = 12
-"""Pixels drawn on that a look must show to count as marked."""
+SEEN_IN_LOOK, SEEN_LEVELS = 10, 16
+"""Pixels that marks must change in a look, by so many levels, for it to count as marked."""
 
+TRACE = 3
+"""Pixels changed so much up to which a look counts as unmarked; between both nobody says what it shows."""
 
 Look = tuple[Pixels, Pixels]
-"""Input of the network (224, 224, 3) and mask of its pixels that were drawn on (224, 224), not 0 there."""
+"""Input of the network (224, 224, 3) and how much marks changed its pixels, in levels (224, 224)."""
 
 
 def whole_look(pixels: Pixels, drawn_at: Pixels) -> Look:
@@ -59,7 +61,7 @@ def windows_look(rng: np.random.Generator, pixels: Pixels, drawn_at: Pixels, sca
     """Return a second look at an example: windows at marks, where there are some, and at random."""
     larger, where = scaled(pixels, scale), scaled(drawn_at, scale)
     tall, wide = larger.shape[:2]
-    rows, columns = np.nonzero(where > 100)
+    rows, columns = np.nonzero(where >= SEEN_LEVELS)
     aimed = int(rng.integers(1, 3)) if rows.size and rng.random() < 0.85 else 0
     corners = []
     for number in range(4):
@@ -76,10 +78,11 @@ def windows_look(rng: np.random.Generator, pixels: Pixels, drawn_at: Pixels, sca
     return windows_in_square(larger, order), np.where(inside, seen, 0).astype(np.uint8)
 
 
-class MarkExamples(Dataset[tuple[Tensor, float, Tensor, float]]):
+class MarkExamples(Dataset[tuple[Tensor, float, float, Tensor, float]]):
     """Training examples by number: drawn ones, and annotated pictures mixed in, marked and unmarked alike often.
 
-    An example is (pixels (3, 224, 224) uint8, marked 0 or 1, places of marks (14, 14) 0 or 1, whether they are known).
+    An example is (pixels (3, 224, 224) uint8, marked 0 or 1, whether that can be told, places of marks (14, 14) 0 or 1,
+    whether they are known).
     """
 
     def __init__(self, first: int, count: int, pool: PicturePool, crops: Sequence[Crop], share: float) -> None:
@@ -90,7 +93,7 @@ class MarkExamples(Dataset[tuple[Tensor, float, Tensor, float]]):
     def __len__(self) -> int:
         return self.count
 
-    def __getitem__(self, number: int) -> tuple[Tensor, float, Tensor, float]:
+    def __getitem__(self, number: int) -> tuple[Tensor, float, float, Tensor, float]:
         cv2.setNumThreads(1)
         seed = self.first + number
         rng = np.random.default_rng((seed, 1))
@@ -98,20 +101,24 @@ class MarkExamples(Dataset[tuple[Tensor, float, Tensor, float]]):
         if group and rng.random() < self.share:
             pixels, marked = varied_crop(rng, group[int(rng.integers(len(group)))])
             shown, places, known = mark_input(pixels), np.zeros((MAP_SIDE, MAP_SIDE), np.float32), not marked
+            told = True
         else:
             pixels, marked, drawn_at = mark_example(seed, self.pool)
             scale = second_scale(*pixels.shape[:2])
             if scale is not None and rng.random() < SECOND_SHARE:
                 shown, seen = windows_look(rng, pixels, drawn_at, scale)
-                marked = marked and int((seen > 100).sum()) >= SEEN_IN_LOOK
             else:
                 shown, seen = whole_look(pixels, drawn_at)
+            changed = seen >= SEEN_LEVELS
+            marked = int(changed.sum()) >= SEEN_IN_LOOK
+            told = marked or int(changed.sum()) <= TRACE
             cell = seen.shape[0] // MAP_SIDE
-            share = (seen > 60).reshape(MAP_SIDE, cell, MAP_SIDE, cell).mean(axis=(1, 3))
-            places, known = (share > MARKED_SHARE).astype(np.float32) * marked, True
+            share = changed.reshape(MAP_SIDE, cell, MAP_SIDE, cell).mean(axis=(1, 3))
+            places, known = (share > MARKED_SHARE).astype(np.float32) * marked, told
         return (
             torch.from_numpy(shown).permute(2, 0, 1),
             float(marked),
+            float(told),
             torch.from_numpy(places),
             float(known),
         )
@@ -174,11 +181,12 @@ def train_marks(
         return MarkExamples(first, count, pool, annotated, options.annotated_share)
 
     def loss(batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        pictures, marked, places, known = (column.to(options.device) for column in batch)
+        pictures, marked, told, places, known = (column.to(options.device) for column in batch)
         with mixed_precision(pictures):
             votes = model.votes(pictures.to(memory_format=torch.channels_last).float() / 255)
         votes, goal = votes.float(), marked.float() * 0.96 + 0.02  # a few labels are wrong
-        answer = functional.binary_cross_entropy_with_logits(model.pooled(votes), goal)
+        answer = functional.binary_cross_entropy_with_logits(model.pooled(votes), goal, reduction="none")
+        answer = (answer * told.float()).mean()
         by_place = functional.binary_cross_entropy_with_logits(votes, places, reduction="none")
         # One place in thirty holds part of a mark: they count ten times.
         by_place = (by_place * (1 + 9 * places) * known.float()[:, None, None]).mean()

@@ -102,10 +102,11 @@ def _go_on(
     state["steps"] = options.steps
 
 
-def _smoothed(losses: dict[str, float], parts: Mapping[str, float]) -> dict[str, float]:
-    """Return the moving averages of the losses, changed by those of a step."""
+def _smoothed(losses: dict[str, float], parts: Mapping[str, float], step: int) -> dict[str, float]:
+    """Return the moving averages of the losses, changed by those of a step; the mean of all of the first fifty."""
+    decay = min(0.98, (step - 1) / step)
     for key, value in parts.items():
-        losses[key] = 0.98 * losses.get(key, value) + 0.02 * value
+        losses[key] = decay * losses.get(key, value) + (1 - decay) * value
     return losses
 
 
@@ -182,7 +183,7 @@ def train_network(
             state["step"] += 1
             seen += len(batch[0])
             move_average(averaged, model, min(options.average, (1 + state["step"]) / (10 + state["step"])))
-            losses = _smoothed(state["losses"], parts)
+            losses = _smoothed(state["losses"], parts, state["step"])
             now = time.monotonic()
             if now - logged_at >= PROGRESS_SECONDS:
                 logged_at = now

@@ -184,13 +184,22 @@ TIMES: Final = (
 )  # fmt: skip
 """Numbers and times that are printed on pictures, in the colours of devices or of authors."""
 
+LEGIBLE: Final = 140
+"""Levels by which print differs from its ground at least, in one channel."""
+
+LEAST_PRINT: Final = 9
+"""Font size, in pixels, below which antialiasing leaves nothing to read."""
+
 
 def draw_times(rng: Rng, pixels: Pixels) -> None:
     """Print one to three numbers or times, most at the edges, in any colour that can be read there."""
     height, width = pixels.shape[:2]
     side = float(np.sqrt(height * width))
     for _ in range(int(rng.integers(1, 4))):
-        size, face = max(7, round(side * rng.uniform(0.03, 0.09))), str(rng.choice(["helv", "hebo", "cour", "tiro"]))
+        size, face = (
+            max(LEAST_PRINT, round(side * rng.uniform(0.03, 0.09))),
+            str(rng.choice(["helv", "hebo", "cour", "tiro"])),
+        )
         text = str(rng.choice(TIMES))
         wide = round(0.6 * size * len(text))
         inner = rng.random() < 0.2
@@ -198,7 +207,7 @@ def draw_times(rng: Rng, pixels: Pixels) -> None:
         y = int(rng.uniform(0.05, 0.85) * height) if inner else int(rng.choice([4, max(4, height - size - 4)]))
         ground = pixels[max(0, y) : y + size, max(0, x) : x + wide].reshape(-1, 3)
         colour = any_colour(rng) if rng.random() < 0.5 else _ink(rng, ground)
-        if ground.size and float(np.abs(ground.mean(axis=0) - np.asarray(colour)).max()) < 90:
+        if ground.size and float(np.abs(ground.mean(axis=0) - np.asarray(colour)).max()) < LEGIBLE:
             colour = _ink(rng, ground)
         print_text(pixels, x, y, text, face, size, colour)
 

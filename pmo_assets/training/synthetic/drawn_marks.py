@@ -41,19 +41,25 @@ SIZES = (0.018, 0.22)
 LEAST_SIZE = 5.0
 """Pixels: smaller arrows are specks to people as well."""
 
+DASHES: Final = ((3.0, 1.0), (4.0, 3.0), (8.0, 3.0), (4.0, 4.0), (2.0, 2.0), (1.0, 1.0), (12.0, 8.0))
+"""Dashes of office programs and longer ones: lengths of a dash and of the gap behind it, in widths of the line."""
+
+LEAST_DASH: Final = 2.0
+"""Pixels of a dash, and of a gap, at least: what is shorter is a grey line."""
+
 SHIFT: Final = 3
 """Bits of a pixel's fraction in the coordinates that OpenCV draws with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """Stroke of a mark: place, size and thickness (pixels), colour, dashed or not."""
+    """Stroke of a mark: place, size and thickness (pixels), colour, one of `DASHES`; None: no gaps."""
 
     place: tuple[float, float]
     size: float
     line: int
     colour: Colour
-    dashed: bool = False
+    dashed: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +115,15 @@ def _fill(pixels: Pixels, corners: np.ndarray, colour: Colour) -> None:
 
 
 def _trace(pixels: Pixels, points: np.ndarray, stroke: Stroke, *, closed: bool) -> None:
-    """Draw a line through points, in dashes of some line widths where the stroke is dashed."""
+    """Draw a line through points, in dashes where the stroke is dashed."""
     fixed = _fixed(points)
-    if not stroke.dashed:
+    if stroke.dashed is None:
         cv2.polylines(pixels, [fixed.reshape(-1, 1, 2)], closed, stroke.colour, stroke.line, cv2.LINE_AA, SHIFT)
         return
     path = np.concatenate([points, points[:1]]) if closed else np.asarray(points)
     steps = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
-    dash = max(3.0, 2.5 * stroke.line, float(steps[-1]) / 60)
-    for start in np.arange(0.0, float(steps[-1]), 2 * dash):
+    dash, gap = (max(LEAST_DASH, length * stroke.line) for length in stroke.dashed)
+    for start in np.arange(0.0, float(steps[-1]), dash + gap):
         along = np.linspace(start, min(start + dash, float(steps[-1])), 4)
         piece = np.stack([np.interp(along, steps, path[:, 0]), np.interp(along, steps, path[:, 1])], axis=1)
         cv2.polylines(pixels, [_fixed(piece).reshape(-1, 1, 2)], False, stroke.colour, stroke.line, cv2.LINE_AA, SHIFT)
@@ -166,7 +172,7 @@ def _draw_thin_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     width = max(1, round(stroke.line * rng.uniform(0.3, 0.9)))
     head = max(4.0 * width, stroke.size * rng.uniform(0.15, 0.35))
     opening, filled = rng.uniform(0.25, 0.6), rng.random() < 0.5
-    thin = Stroke(stroke.place, stroke.size, width, stroke.colour, stroke.dashed and rng.random() < 0.2)
+    thin = Stroke(stroke.place, stroke.size, width, stroke.colour, stroke.dashed if rng.random() < 0.2 else None)
     _trace(pixels, np.stack([tip, end]), thin, closed=False)
     ends = [(tip, angle), (end, angle + np.pi)] if rng.random() < 0.08 else [(tip, angle)]
     ink = [tip, end]
@@ -422,16 +428,15 @@ def draw_marks(
         smallest = max(least, _LARGE.get(name, 0.0))
         size = max(LEAST_SIZE, side * float(np.exp(rng.uniform(np.log(smallest), np.log(max(SIZES[1], smallest))))))
         line = max(1, round(min(side * rng.uniform(0.002, 0.005 if thin else 0.014), size / 3)))
-        dashed, count = (
-            rng.random() < (0.45 if thin else 0.25),
-            int(rng.choice([1, 2, 3, 4, 5], p=[0.5, 0.25, 0.12, 0.08, 0.05])),
-        )
+        dashed = DASHES[int(rng.integers(len(DASHES)))] if rng.random() < (0.45 if thin else 0.25) else None
+        count = int(rng.choice([1, 2, 3, 4, 5], p=[0.5, 0.25, 0.12, 0.08, 0.05]))
         for _ in range(1 if name == "layers" else count):
             place = (float(rng.uniform(0.07, 0.93) * width), float(rng.uniform(0.07, 0.93) * height))
             colour = _seen_colour(pixels, place, colour, JUST_SEEN if thin else WELL_SEEN)
             before = pixels.copy()
             drawn: Drawn = ()
             for growth in range(MAX_GROWTH):
+                pixels[:] = before  # what could not be seen does not stay beside what is drawn in its place
                 drawn = draw(rng, pixels, Stroke(place, size * 1.5**growth, line + growth, colour, dashed))
                 # Antialiasing swallows the smallest marks on grounds of middle grey.
                 if _changed_pixels(before, pixels) >= SEEN_PIXELS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.samples.drawing import Colour, Pixels, grey_of, print_text
 from pmo_assets.training.synthetic.device_print import draw_device_print, draw_reflexes, draw_times
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
-from pmo_assets.training.synthetic.drawn_marks import MARK_KINDS, DrawnMark, draw_marks
+from pmo_assets.training.synthetic.drawn_marks import MARK_KINDS, SEEN_PIXELS, DrawnMark, draw_marks
 from pmo_assets.training.synthetic.filled_pictures import heat_map, segmentation, spots
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.worn_pictures import worn
@@ -22,12 +23,13 @@ Crop = tuple[Pixels, bool]
 """A picture and whether it is marked."""
 
 DrawnCrop = tuple[Pixels, bool, Pixels]
-"""A picture, whether it is marked, and where marks were drawn on it: (height, width) uint8, not 0 there."""
+"""A picture, whether it is marked, and how much its marks changed it: (height, width) uint8, levels of the channel that
+changed most; 0 where nothing was drawn."""
 
 SIDES = (110, 620)
 """Sides (root of the area, pixels) of examples, as pictures have them in figures at 300 dpi."""
 
-THIN = 0.22
+THIN = 0.3
 """Part of the mark classifier's marked pictures whose marks are thin outlines."""
 
 OUTLINES = tuple(float(name in ("circle", "box", "outline")) for name, _, _ in MARK_KINDS)
@@ -35,6 +37,10 @@ OUTLINES = tuple(float(name in ("circle", "box", "outline")) for name, _, _ in M
 
 REFLEXES, TIMED = 0.3, 0.25
 """Part of the pictures of the pool that have reflexes of light, and part of all that have numbers or times."""
+
+LEFT = 24
+"""Levels that must be left of marks after the wear of the picture, in at least `SEEN_PIXELS` pixels: else it is
+unmarked to people, too."""
 
 CRISP = 0.15
 """Part of the marked pictures whose marks are drawn last, on top of the wear: vectors over an embedded picture."""
@@ -45,14 +51,18 @@ _DRAWN_SHARE = 0.22
 
 
 def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
-    """Return a picture, half of them marked, as they come out of figures: with labels, print and compression."""
+    """Return a picture, half of them marked, as they come out of figures: with labels, print and compression.
+
+    It counts as marked when its marks can still be seen (`LEFT`).
+    """
 
     def draw(rng: np.random.Generator, pixels: Pixels) -> list[DrawnMark]:
         thin = rng.random() < THIN
         return draw_marks(rng, pixels, odds=OUTLINES if thin else (), thin=thin)
 
-    pixels, marked, places, _ = _example(seed, pool, draw, 0.57)
-    return pixels, marked, places
+    pixels, _, change, _ = _example(seed, pool, draw, 0.57)
+    marked = int((change >= LEFT).sum()) >= SEEN_PIXELS
+    return pixels, marked, change if marked else np.zeros_like(change)
 
 
 EVEN_ODDS = (3, 3, 2, 2, 2.5, 1.5, 1.5, 1, 1, 0.8, 0.7, 1.5)
@@ -124,8 +134,13 @@ def _example(
         pixels = worn(rng, pixels)
     before = pixels.copy()
     marks = draw(rng, pixels) if marked else []
-    places = np.asarray((pixels != before).any(axis=2) * 255, dtype=np.uint8)
-    return pixels if crisp else worn(rng, pixels), marked, places, marks
+    drawn_on = (pixels != before).any(axis=2)
+    if not crisp:
+        # The same wear without marks: what it leaves of them is the difference.
+        before = worn(copy.deepcopy(rng), before) if marked else before
+        pixels = worn(rng, pixels)
+    change = np.asarray(cv2.absdiff(pixels, before).max(axis=2) * drawn_on, dtype=np.uint8)
+    return pixels, marked, change, marks
 
 
 def _ground(rng: np.random.Generator, pool: PicturePool, kind: float, width: int, height: int) -> Pixels:

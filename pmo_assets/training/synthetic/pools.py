@@ -35,10 +35,12 @@ class DataSet:
         folder: below the folder of images; its last name tells the modality of all of it (`folder_modality`).
         part: the part of the data that all of it belongs to, where another source shows the same modality; None where
             it is the only one: then eyes, or patients, are divided.
+        outlined: outlines in colour were drawn on its grey pictures (`without_outlines`).
     """
 
     folder: str
     part: Split | None = None
+    outlined: bool = False
 
     @property
     def image_type(self) -> ImageType:
@@ -53,7 +55,7 @@ DATA_SETS = (
     DataSet("chase_db1_mini"),
     DataSet("idrid_mini"),
     DataSet("rop_ridge_mini"),
-    DataSet("octdl_sample"),
+    DataSet("octdl_sample", outlined=True),
     DataSet("octa_faz_zenodo5075194"),
     DataSet("sraashis_vevio/video_frame"),
     DataSet("halirutan_spectralis/OCT", "train"),
@@ -83,6 +85,9 @@ DATA_SETS = (
     DataSet("sraashis_vevio/mosaic"),
 )
 """Folders of licensed images; the last name of each tells the modality of its pictures."""
+
+OUTLINE_SATURATION = 20
+"""Levels by which the channels of a coloured line differ at least; compression leaves less on grey pictures."""
 
 TURNED = 0.4
 """Share of pictures of the type Retinal Imaging for which a fundus photograph in other colours stands in."""
@@ -138,8 +143,19 @@ def _of_data_sets(folder: Path) -> Iterator[PoolPicture]:
         for path in sorted((folder / data.folder).glob("*.*")):
             pixels = read_picture(path)
             if pixels is not None:
+                pixels = without_outlines(pixels) if data.outlined else pixels
                 group = f"{data.folder}/{_subject(data.folder, path.stem)}"
                 yield PoolPicture(pixels, data.image_type, group, data.part)
+
+
+def without_outlines(pixels: Pixels) -> Pixels:
+    """Return a grey (height, width, 3) uint8 picture without the coloured lines that were drawn on it, painted over.
+
+    They would be marks on pictures that count as unmarked.
+    """
+    coloured = pixels.max(axis=2).astype(np.int16) - pixels.min(axis=2) > OUTLINE_SATURATION
+    mask = cv2.dilate(coloured.astype(np.uint8), np.ones((3, 3), np.uint8))
+    return grey_picture(np.asarray(cv2.inpaint(grey_of(pixels), mask, 3, cv2.INPAINT_TELEA), dtype=np.uint8))
 
 
 def _subject(folder: str, stem: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pmo_assets.training.synthetic.device_print import draw_reflexes, draw_times
@@ -31,11 +31,13 @@ def test_a_reflex_only_brightens_or_tints_and_covers_little(seed: int, level: in
 def test_numbers_stand_out_from_their_ground(seed: int, level: int) -> None:
     picture = np.full((160, 200, 3), level, np.uint8)
     draw_times(np.random.default_rng(seed), picture)
-    assert (np.abs(picture.astype(int) - level).max(axis=2) >= 60).sum() >= 10
+    # The smallest print, "0.8" upon middle grey, has six such pixels.
+    assert (np.abs(picture.astype(int) - level).max(axis=2) >= 60).sum() >= 4
 
 
 @examples(30)
 @given(SEEDS, st.sampled_from([10, 128, 250]))
+@example(752, 128)  # drawn anew, larger, since the first attempt can hardly be seen
 def test_thin_marks_are_outlines_of_a_pixel_or_two(seed: int, level: int) -> None:
     picture = np.full((200, 240, 3), level, np.uint8)
     marks = draw_marks(np.random.default_rng(seed), picture, odds=OUTLINES, thin=True)
