@@ -6,14 +6,14 @@
 allofplos' corpora, github.com/PLOS/allofplos, and of `gather_jats.py`, in the folder that `--xmls` names) by paragraph
 and offset, those of 445 labelled by three readers who took no part in the rules, the others by two authors of them: N
 needed (a finding of the panel that its subcaption does not tell, or what must be known to understand it), C context (of
-the same patient or experiment), F foreign. The first two lots of `data/summary_sentence_labels.jsonl`, 84 panels, are
-fitted on, too; the third is held out. Each panel weighs the same in the fit, however many sentences stand around its
+the same patient or experiment), F foreign. The first four lots of `data/summary_sentence_labels.jsonl`, 176 panels, are
+fitted on, too; the fifth is held out. Each panel weighs the same in the fit, however many sentences stand around its
 mentions, as it does in the goals.
 
 Printed is, with articles left out tenth by tenth, how many of the needed sentences are taken, in how many panels all of
 them, and in how many something foreign, by how much likelier needed than foreign a sentence must be (`LEAST_ODDS`);
-and how many times as many panels as the goals allow lack something, or have something foreign: the limit is set where
-both are alike. `--write` fits on all and writes `weights/passage_choice.json`.
+and how many times as many panels as the goals allow lack something, or have something foreign. The limit is set by
+finished summaries, in which main findings count (docs/measurements.md). `--write` fits on all and writes `weights/passage_choice.json`.
 """
 
 from __future__ import annotations

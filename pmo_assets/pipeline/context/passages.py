@@ -3,7 +3,7 @@
 Authors name a figure once and speak of it in several sentences: behind a finding ("… arterialized flow. Velocities of
 up to 692 cm/s were obtained (Figure 1)."), or before it ("Figure 2 shows … Of those, 11 had …"). What a sentence beside
 a mention is to the panel – needed, context, or of something else – is decided by features whose weights were fitted on
-the labelled sentences of 616 panels (`benchmarks/fit_passages.py`, `weights/passage_choice.json`). Add here: features
+the labelled sentences of 706 panels (`benchmarks/fit_passages.py`, `weights/passage_choice.json`). Add here: features
 of a sentence beside a mention. Keep out: sentences that name the panel or carry on in set words (`panel_mentions`).
 """
 
