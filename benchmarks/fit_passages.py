@@ -13,7 +13,8 @@ mentions, as it does in the goals.
 Printed is, with articles left out tenth by tenth, how many of the needed sentences are taken, in how many panels all of
 them, and in how many something foreign, by how much likelier needed than foreign a sentence must be (`LEAST_ODDS`);
 and how many times as many panels as the goals allow lack something, or have something foreign. The limit is set by
-finished summaries, in which main findings count (docs/measurements.md). `--write` fits on all and writes `weights/passage_choice.json`.
+finished summaries, in which main findings count (docs/measurements.md). `--write` fits on all and writes
+`weights/passage_choice.json`.
 """
 
 from __future__ import annotations
