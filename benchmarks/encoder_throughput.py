@@ -8,6 +8,7 @@ the machine counts less:
 * a training step of the recipe `embedded` with kept maps, and of that what making its batch takes;
 * embedding pictures at 160 and 224 pixels, resizing included; with `--threads` also by the clock, in so many threads,
   with what of the machine's processors was busy meanwhile and of that this process (`/proc/stat`);
+* with `--release`, its test articles' panels at 224 pixels from their files (WebP) on, and of that decoding;
 * the most anonymous memory while a tenth of, and all generated pairs are read, divided, sampled and named;
 * anonymous memory of a process that has written and looks up as many features of 384 numbers as there are pairs.
 """
@@ -31,9 +32,11 @@ import PIL.Image
 import torch
 from ablation_world import add_pairs, shown, write_world
 
-from pmo_assets.encoders.embedding import embed_pictures_and_texts
+from pmo_assets.encoders.embedding import embed_pictures_and_texts, picture_rows
 from pmo_assets.encoders.examples.example_sets import split_by_source
 from pmo_assets.encoders.examples.reading import read_examples
+from pmo_assets.encoders.examples.units import decoded
+from pmo_assets.encoders.examples.units import shown as shown_unit
 from pmo_assets.encoders.networks.building import build_encoder, load_encoder
 from pmo_assets.encoders.networks.choice import EncoderChoice
 from pmo_assets.encoders.networks.dual_encoder import DualEncoder
@@ -136,6 +139,28 @@ def embedding(folder: Path, size: int, count: int, rounds: int = 3) -> dict[str,
     return best
 
 
+def of_release(folder: Path, release: Path, count: int, rounds: int = 3) -> dict[str, float]:
+    """Return milliseconds of processor time a panel of a release's test articles: decoded; decoded and embedded."""
+    encoder, place, pictures = encoder_and_pictures(folder, 224, 2)
+    encoder.folder = place / "model"
+    embed_pictures_and_texts(encoder, pictures, [])
+    units = read_examples([release], "test", ["panel"]).units["panel"][:count]
+    pixels = [float(np.prod(decoded(unit.picture.read()).size)) for unit in units]
+    decoding, whole = [], []
+    for _ in range(rounds):
+        start = time.process_time()
+        for unit in units:
+            decoded(unit.picture.read())
+        middle = time.process_time()
+        list(picture_rows(encoder, map(shown_unit, units)))
+        decoding.append((middle - start) / len(units) * 1e3)
+        whole.append((time.process_time() - middle) / len(units) * 1e3)
+    return {
+        "panels of the release": len(units), "median pixels": float(np.median(pixels)),
+        "ms to decode a panel": min(decoding), "ms to decode and embed a panel at 224": min(whole),
+    }  # fmt: skip
+
+
 def anonymous_mb() -> float:
     """Return the anonymous memory of this process."""
     found = re.search(r"RssAnon:\s+(\d+) kB", Path("/proc/self/status").read_text())
@@ -230,6 +255,7 @@ def main() -> None:
     parser.add_argument("--features", type=int, default=1_000_000, help="0: memory is not measured.")
     parser.add_argument("--units", type=int, default=1_000_000, help="Pairs; 0: their memory is not measured.")
     parser.add_argument("--threads", type=int, default=0, help="Embed by the clock, too, in so many threads.")
+    parser.add_argument("--release", type=Path, help="Whose test articles' panels are embedded, too.")
     parser.add_argument("--peak-of-units", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -247,6 +273,8 @@ def main() -> None:
         numbers |= embedding(given.folder, size, given.pictures)
         if given.threads:
             numbers |= by_the_clock(given.folder, size, given.pictures, given.threads)
+    if given.release is not None:
+        numbers |= of_release(given.folder, given.release, given.pictures)
     print(json.dumps({name: round(value, 2) for name, value in numbers.items()}, indent=1))
 
 

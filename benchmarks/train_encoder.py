@@ -13,7 +13,8 @@ untrained (random projections):
   and, as type Other, of articles that were not trained on.
 
 Intervals are bootstraps over test articles, and over test sources; with several seeds, which learn from the same made
-panels, also Student's over seeds. `--half 1` exchanges the halves. Settings are chosen
+panels, also Student's over seeds. With `--alike` all seeds start from the same weights, and the mean of their weights
+is measured, too, as it is of several runs that `--trained` names. `--half 1` exchanges the halves. Settings are chosen
 with `--inner 0` and `--inner 1`, which divide the learned half again, measure on its other part and on validation
 articles, and do not look at what is held out. `--set encoder.trained_image_blocks=0` is the frozen encoder.
 """
@@ -49,6 +50,7 @@ from pmo_assets.encoders.evaluation.evaluate import evaluate_classification, eva
 from pmo_assets.encoders.evaluation.labels import label_set
 from pmo_assets.encoders.evaluation.pairs import paired, read_pairs
 from pmo_assets.encoders.examples.reading import read_examples, read_training_examples
+from pmo_assets.encoders.networks.averaging import average_encoders
 from pmo_assets.encoders.networks.building import build_encoder, load_encoder
 from pmo_assets.encoders.networks.dual_encoder import DualEncoder
 from pmo_assets.encoders.training.recipes import read_recipe, recipe_text
@@ -80,7 +82,8 @@ REPLICATES = 1000
 def other_camera(chance: np.random.Generator, pixels: Pixels) -> Pixels:
     """Return a picture as another camera would take it: white balance, saturation, fall-off of light, focus.
 
-    Data sets of photographs are of one camera and one population each, and half of the sources have few of them.
+    Data sets of photographs are of one camera and one population each, and half of the sources have few of them: fundi
+    are pale pink to dark brown, and cameras give them from nearly grey to glaring orange.
 
     Args:
         chance: decides everything.
@@ -89,8 +92,8 @@ def other_camera(chance: np.random.Generator, pixels: Pixels) -> Pixels:
     seen = pixels.astype(np.float32) / 255
     if float(np.ptp(pixels.mean(axis=(0, 1)))) > 4:  # a grey picture stays grey
         grey = seen.mean(axis=2, keepdims=True)
-        seen = grey + (seen - grey) * float(chance.uniform(0.3, 1.3))
-        seen = seen * np.exp(chance.normal(0, 0.2, 3)).astype(np.float32)
+        seen = grey + (seen - grey) * float(np.exp(chance.uniform(np.log(0.25), np.log(2.0))))
+        seen = seen * np.exp(chance.normal(0, 0.3, 3)).astype(np.float32)
     seen = np.clip(seen, 0, 1) ** float(np.exp(chance.normal(0, 0.25))) * float(np.exp(chance.normal(0, 0.2)))
     if chance.random() < 0.4:
         y, x = (np.linspace(-1, 1, side, dtype=np.float32) for side in pixels.shape[:2])
@@ -154,7 +157,7 @@ def _add_article(
         "figure_box": [0.0, 0.0, 1.0, 1.0], "generated": False,
     }  # fmt: skip
     texts = [[caption_of(chance, group) for _ in range(6)] for _, group in panels]
-    panels = [(other_camera(chance, pixels) if chance.random() < 0.6 else pixels, group) for pixels, group in panels]
+    panels = [(other_camera(chance, pixels) if chance.random() < 0.8 else pixels, group) for pixels, group in panels]
     side = PIL.Image.new("RGB", (260 * len(panels), 260), "white")
     for k, (pixels, _) in enumerate(panels):
         side.paste(PIL.Image.fromarray(pixels).resize((250, 250)), (260 * k + 5, 5))
@@ -339,7 +342,8 @@ def material(given: argparse.Namespace) -> Material:
 def trained(given: argparse.Namespace, run: Path, seed: int) -> dict[str, Any]:
     """Train in a folder, or go on; return seconds."""
     changes = {place: json.loads(value) for place, _, value in (item.partition("=") for item in given.set)}
-    recipe = read_recipe(given.recipe, {**changes, "run.seed": seed})
+    alike = {"run.weights_seed": given.seeds[0]} if given.alike else {}
+    recipe = read_recipe(given.recipe, {**changes, "run.seed": seed, **alike})
     started, processor_started = time.monotonic(), time.process_time()
     pairs = given.pairs or given.out / "pairs"
     learned, choose = read_training_examples([given.release, pairs], recipe.read_levels)
@@ -381,7 +385,10 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, help="Folder of pairs that a call of this half made; else OUT/pairs.")
     parser.add_argument("--features", type=Path, help="Folder of features that several calls share.")
     parser.add_argument("--trained-only", action="store_true", help="Leave out the untrained encoder.")
-    parser.add_argument("--trained", type=Path, help="A run of the same half: it is measured, and nothing is trained.")
+    parser.add_argument(
+        "--trained", type=Path, nargs="+", help="Runs of the same half: they are measured, and nothing is trained."
+    )
+    parser.add_argument("--alike", action="store_true", help="All seeds start from the weights of the first.")
     parser.add_argument("--set", action="append", default=[], help="PLACE=VALUE of the recipe, JSON.")
     given = parser.parse_args()
     torch.set_num_threads(max(1, torch.get_num_threads() // 2))
@@ -404,12 +411,17 @@ def main() -> None:
         untrained = measured(build_encoder(read_recipe(given.recipe).encoder), "untrained")
         result["untrained"] = {key: _rounded(value) for key, value in untrained.items()}
     found = []
-    for seed in given.seeds:
-        run = given.trained or given.out / f"run-{seed}"
-        seconds = trained(given, run, seed) if given.trained is None else {}
-        found.append(measured(load_encoder(run), f"trained-{seed}"))
-        result[f"seed {seed}"] = seconds | {key: _rounded(value) for key, value in found[-1].items()}
-        print(json.dumps(result[f"seed {seed}"]), flush=True)
+    runs = given.trained or [given.out / f"run-{seed}" for seed in given.seeds]
+    for number, run in enumerate(runs):
+        name = f"run {run}" if given.trained else f"seed {given.seeds[number]}"
+        seconds = {} if given.trained else trained(given, run, given.seeds[number])
+        found.append(measured(load_encoder(run), f"trained-{number}"))
+        result[name] = seconds | {key: _rounded(value) for key, value in found[-1].items()}
+        print(json.dumps(result[name]), flush=True)
+    if len(runs) > 1 and (given.trained or given.alike):
+        mean = measured(average_encoders([load_encoder(run) for run in runs]), "average")
+        result["mean of the weights"] = {key: _rounded(value) for key, value in mean.items()}
+        print(json.dumps(result["mean of the weights"]), flush=True)
     result["over seeds"] = over_seeds(found)
     print(json.dumps(result, indent=1))
     (given.out / "result.json").write_text(json.dumps(result, indent=1) + "\n")

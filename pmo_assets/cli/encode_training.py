@@ -1,4 +1,4 @@
-"""`pmo encode train | embed | vectors | ablate`: dual encoders of a release's pairs."""
+"""`pmo encode train | average | embed | vectors | ablate`: dual encoders of a release's pairs."""
 
 from __future__ import annotations
 
@@ -176,6 +176,30 @@ def ablate(
     write_bytes(out / "plot.png", ablation_plot(scores))
     write_text(out / "page.html", ablation_page(scores, recipe))
     console.print(f"the page is {out / 'page.html'}", highlight=False, markup=False, soft_wrap=True)
+
+
+def average(
+    runs: Annotated[list[Path], typer.Argument(help="Runs of `pmo encode train`, or folders that open_clip loads.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write OUT/model in.")],
+) -> None:
+    """Average the weights of runs that started alike: one encoder, often better than each.
+
+    Runs start alike with the same `--set run.weights_seed=…` and different
+    `--set run.seed=…`. OUT is used as a run is.
+    """
+    need_torch("cpu")
+    from pmo_assets.encoders.networks.averaging import average_encoders, card_of_average
+    from pmo_assets.encoders.networks.building import load_encoder
+    from pmo_assets.encoders.networks.saving import save_encoder
+
+    if len(runs) < 2:
+        raise CommandError("name two runs or more: the mean of one is itself")
+    encoder = average_encoders([load_encoder(run) for run in runs])
+    save_encoder(encoder, out / "model", card_of_average(encoder, [str(run) for run in runs]))
+    console.print(
+        f"the mean of {counted(len(runs), 'encoder')} is {out / 'model'}",
+        highlight=False, markup=False, soft_wrap=True,
+    )  # fmt: skip
 
 
 def embed(

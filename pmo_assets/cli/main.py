@@ -27,6 +27,7 @@ from pmo_assets.cli.encode_search import index as encode_index
 from pmo_assets.cli.encode_search import odd as encode_odd
 from pmo_assets.cli.encode_search import search as encode_search
 from pmo_assets.cli.encode_training import ablate as encode_ablate
+from pmo_assets.cli.encode_training import average as encode_average
 from pmo_assets.cli.encode_training import embed as encode_embed
 from pmo_assets.cli.encode_training import train as encode_train
 from pmo_assets.cli.encode_training import vectors as encode_vectors
@@ -95,6 +96,7 @@ app.command(rich_help_panel=_LOOK)(gallery)
 app.command(rich_help_panel=_OWN)(samples)
 app.add_typer(train_app, name="train", rich_help_panel=_OWN)
 encode_app.command("train")(encode_train)
+encode_app.command("average")(encode_average)
 encode_app.command("embed")(encode_embed)
 encode_app.command("vectors")(encode_vectors)
 encode_app.command("ablate")(encode_ablate)

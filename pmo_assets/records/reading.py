@@ -52,7 +52,7 @@ class TextReader(Protocol):
         ...
 
     def __call__(
-        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
+        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, lengths: tuple[int, int] | None = None
     ) -> list[tuple[ReadText, ...]]:
         """Return the texts in each picture, best first.
 
@@ -61,8 +61,8 @@ class TextReader(Protocol):
             one_line: each picture holds one line of print, upright and nothing else: the texts are readings of it that
                 exclude each other, with their shares of confidence. Otherwise print is looked for anywhere in the
                 picture, and every text has its box.
-            longest: print that is found anywhere and is surely longer than so many characters need not be read, which
-                is most of the work in pictures full of sentences; None reads all.
+            lengths: print that is found anywhere and surely has fewer or more characters than these (least, most) need
+                not be read, which is most of the work in pictures full of sentences or numbers; None reads all.
 
         Raises:
             SystemicError: when the engine cannot be loaded.

@@ -66,10 +66,10 @@ class Counted:
         self.reader, self.asked = reader, 0
 
     def __call__(
-        self, pictures: Sequence[Pixels], *, one_line: bool = False, longest: int | None = None
+        self, pictures: Sequence[Pixels], *, one_line: bool = False, lengths: tuple[int, int] | None = None
     ) -> list[tuple[ReadText, ...]]:
         self.asked += len(pictures)
-        return self.reader(pictures, one_line=one_line, longest=longest)
+        return self.reader(pictures, one_line=one_line, lengths=lengths)
 
     def load(self) -> None:
         self.reader.load()

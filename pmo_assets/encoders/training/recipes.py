@@ -118,12 +118,16 @@ class RunPart(_Part):
     """How a run is watched.
 
     Attributes:
+        seed: of the order of examples, crops and dropout.
+        weights_seed: of the random weights that training starts from; None: `seed`. Runs with one `weights_seed` and
+            several seeds start alike, so that the mean of their weights is an encoder (`networks.averaging`).
         evaluate_every: steps between evaluations; 0: once an epoch.
         patience: evaluations without a better one after which it stops; 0: never.
         validation_units: of a level that are looked among, at most.
     """
 
     seed: int = 0
+    weights_seed: int | None = None
     evaluate_every: int = Field(default=0, ge=0)
     patience: int = Field(default=0, ge=0)
     validation_units: int = Field(default=2000, ge=2)

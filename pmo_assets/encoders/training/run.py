@@ -128,7 +128,7 @@ class _Run:
             "validation": {level: len(own) for level, own in self.units.items()},
             "articles": len(train.source_keys()),
         }
-        torch.manual_seed(recipe.run.seed)
+        torch.manual_seed(recipe.run.seed if recipe.run.weights_seed is None else recipe.run.weights_seed)
         self.encoder: DualEncoder = build_encoder(recipe.encoder)
         self.encoder.model.to(options.device)
         with torch.no_grad():

@@ -42,7 +42,7 @@ def with_printed_words(view: FigureView, reader: TextReader | None) -> FigureVie
     if reader is None or not wanted or not view.pixels.size:
         return view
     height = view.pixels.shape[0]
-    (read,) = reader([view.pixels], longest=max(map(len, wanted)))
+    (read,) = reader([view.pixels], lengths=(min(map(len, wanted)), max(map(len, wanted))))
     found = tuple(
         EmbeddedText(text.text, text.box, (text.box[3] - text.box[1]) * height * POINTS_PER_PIXEL, bold=False)
         for text in read

@@ -11,7 +11,8 @@ has not seen the real thing.
 * Ultra-widefield: red and green laser and no blue; the disc is small, lids and lashes cut the field above and below.
 * Montage: several fields of one eye side by side, each exposed for itself, with an outline of arcs.
 * Thickness map: distances between layers in false colours, high in a ring around the fovea or in two arcs.
-* Adaptive optics: a mosaic of single cells.
+* Adaptive optics: a mosaic of single cells; with a split detector each cell is lit from one side; with light that went
+  astray it is blurred; single frames are dark and grainy.
 """
 
 from __future__ import annotations
@@ -319,16 +320,21 @@ def _sector_means(values: Floats, distance: NDArray[np.float32], angle: NDArray[
     return result
 
 
-def cell_mosaic(rng: Rng, width: int, height: int) -> Pixels:
-    """Return a mosaic of photoreceptors or pigment cells as adaptive optics shows it, with shadows of vessels."""
-    spacing = float(np.exp(rng.uniform(np.log(3.5), np.log(13))))
-    rows, columns = np.mgrid[0 : height / spacing + 1, 0 : width / spacing + 1]
+def _cells(rng: Rng, width: int, height: int, spacing: float) -> Floats:
+    """Return points of light, one a cell, in rows that are packed as circles are; `spacing` in pixels."""
+    rows, columns = np.mgrid[0 : height / (0.9 * spacing) + 1, 0 : width / spacing + 1]
     x = (columns + 0.5 * (rows.astype(int) % 2)) * spacing + rng.normal(0, spacing * 0.17, rows.shape)
     y = rows * spacing * 0.9 + rng.normal(0, spacing * 0.17, rows.shape)
     seen = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     points = np.zeros((height, width), np.float32)
     points[y[seen].astype(int), x[seen].astype(int)] = np.exp(rng.normal(0, 0.5, int(seen.sum())))
-    values = _blurred(points, spacing * float(rng.uniform(0.25, 0.42)))
+    return points
+
+
+def cell_mosaic(rng: Rng, width: int, height: int) -> Pixels:
+    """Return a mosaic of photoreceptors or pigment cells as adaptive optics shows it, with shadows of vessels."""
+    spacing = float(np.exp(rng.uniform(np.log(3.5), np.log(13))))
+    values = _blurred(_cells(rng, width, height, spacing), spacing * float(rng.uniform(0.25, 0.42)))
     if rng.random() < 0.3:  # pigment cells: bright rims around dark bodies
         values = values.max() - values
     values = values / (np.quantile(values, 0.99) + 1e-6) * float(rng.uniform(0.35, 0.9))
@@ -337,6 +343,56 @@ def cell_mosaic(rng: Rng, width: int, height: int) -> Pixels:
         wave = _blurred(cloud(rng, width, height, float(rng.uniform(1.5, 4))), 1)
         values = values * (1 - 0.8 * np.exp(-((wave / rng.uniform(0.03, 0.12)) ** 2)))
     return _grey((values + _grain(rng, values.shape, float(rng.uniform(0.02, 0.1)))).astype(np.float32))
+
+
+def split_detection(rng: Rng, width: int, height: int) -> Pixels:
+    """Return cells as the difference of two halves of the light shows them: mid-grey, each lit from one side.
+
+    Scoles et al. 2014, "In vivo imaging of human cone photoreceptor inner segments".
+    """
+    spacing = float(np.exp(rng.uniform(np.log(4), np.log(13))))
+    height_of = _blurred(_cells(rng, width, height, spacing), spacing * float(rng.uniform(0.3, 0.5)))
+    height_of = height_of / (height_of.std() + 1e-6) + 2 * _blurred(cloud(rng, width, height, 12), spacing)
+    if rng.random() < 0.4:  # walls of vessels stand out
+        wave = _blurred(cloud(rng, width, height, float(rng.uniform(1.5, 3))), 1)
+        height_of = height_of + 8 * np.exp(-((wave / rng.uniform(0.05, 0.15)) ** 2))
+    lit = np.gradient(height_of, axis=1).astype(np.float32)
+    lit = lit / (lit.std() + 1e-6) * float(rng.uniform(0.05, 0.14))
+    values = float(rng.uniform(0.4, 0.6)) + lit + 0.04 * cloud(rng, width, height, 5)
+    return _grey((values + _grain(rng, values.shape, float(rng.uniform(0.01, 0.06)))).astype(np.float32))
+
+
+def scattered_light(rng: Rng, width: int, height: int) -> Pixels:
+    """Return what light beside the confocal opening shows: cells hardly told apart, under clouds of deeper layers."""
+    spacing = float(np.exp(rng.uniform(np.log(4), np.log(14))))
+    cells = _blurred(_cells(rng, width, height, spacing), spacing * float(rng.uniform(0.45, 0.7)))
+    values = float(rng.uniform(0.35, 0.6)) + float(rng.uniform(0.03, 0.1)) * (cells - cells.mean()) / (
+        cells.std() + 1e-6
+    )
+    for cells_across in (5, 11, 23):
+        values = values + float(rng.uniform(0.02, 0.09)) * cloud(rng, width, height, cells_across)
+    return _grey((values + _grain(rng, values.shape, float(rng.uniform(0.01, 0.05)))).astype(np.float32))
+
+
+def single_frame(rng: Rng, width: int, height: int) -> Pixels:
+    """Return one frame of an adaptive optics ophthalmoscope: little light, much grain, more vessels than cells."""
+    level = float(rng.uniform(0.12, 0.4))
+    values = np.full((height, width), level, np.float32) * np.clip(1 + 0.2 * cloud(rng, width, height, 3), 0.3, 2)
+    spacing = float(np.exp(rng.uniform(np.log(3), np.log(6))))
+    cells = _blurred(_cells(rng, width, height, spacing), spacing * 0.35)
+    values = values * (1 + float(rng.uniform(0.05, 0.25)) * (cells - cells.mean()) / (cells.std() + 1e-6))
+    for _ in range(int(rng.integers(1, 5))):
+        wave = _blurred(cloud(rng, width, height, float(rng.uniform(2, 6))), 1)
+        vessel = np.exp(-((wave / rng.uniform(0.02, 0.06)) ** 2)) * np.clip(cloud(rng, width, height, 3), 0, 1)
+        values = values * (1 + float(rng.choice([-0.5, 0.5])) * vessel)
+    values = values + level * _grain(rng, values.shape, float(rng.uniform(0.1, 0.3)))
+    return _grey(values.astype(np.float32))
+
+
+def adaptive_optics(rng: Rng, width: int, height: int) -> Pixels:
+    """Return a picture of an adaptive optics ophthalmoscope, most often a mosaic of cells."""
+    kind = rng.choice(4, p=(0.55, 0.15, 0.15, 0.15))
+    return (cell_mosaic, split_detection, scattered_light, single_frame)[kind](rng, width, height)
 
 
 def en_face_oct(rng: Rng, photograph: Pixels) -> Pixels:
@@ -361,7 +417,7 @@ FROM_PHOTOGRAPHS: dict[Modality, Callable[[Rng, Pixels], Pixels]] = {
 
 DRAWN: dict[Modality, Callable[[Rng, int, int], Pixels]] = {
     "thickness map": thickness_map,
-    "adaptive optics": cell_mosaic,
+    "adaptive optics": adaptive_optics,
 }
 """Stand-ins that are drawn, (width, height) in pixels."""
 

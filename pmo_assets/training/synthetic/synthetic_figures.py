@@ -109,7 +109,7 @@ def _print_words(rng: Rng, style: Style, canvas: Pixels, cell: PixelBox, identif
 def _add_panel(
     rng: Rng, pool: PicturePool, style: Style, canvas: Pixels, cell: PixelBox, name: str | None, alone: bool
 ) -> tuple[PlacedPanel, list[PlacedImage]] | None:
-    """Fill one cell of the canvas; None when there is no room."""
+    """Fill one cell of the canvas; None when there is no room, or nothing to be seen on the figure's ground."""
     left, top, right, bottom = cell
     text = (
         name
@@ -141,6 +141,8 @@ def _add_panel(
         boxes.append((ink[0] + x, ink[1] + y, ink[2] + x, ink[3] + y))
     images = [replace(i, box=(i.box[0] + x, i.box[1] + y, i.box[2] + x, i.box[3] + y)) for i in tile.images]
     boxes += [i.box for i in images]
+    if not boxes:
+        return None
     identifier_box: PixelBox | None = None
     if text is not None and mask.size:
         identifier_box = _print_identifier(rng, style, canvas, cell, text, _hull(boxes), (wide, tall))

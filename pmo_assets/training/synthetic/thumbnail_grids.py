@@ -190,6 +190,8 @@ def _filled(
             if (row, column) in empty:
                 continue
             pixels, kind, marked = content(row, column)
+            # Drawings have a least size, which may be more than a cell's.
+            pixels = np.ascontiguousarray(pixels[: grid.cell[1], : grid.cell[0]])
             if frame is not None and rng.random() < framed_share:
                 cv2.rectangle(
                     pixels, (0, 0), (pixels.shape[1] - 1, pixels.shape[0] - 1), frame, 1 + (min(grid.cell) > 50)

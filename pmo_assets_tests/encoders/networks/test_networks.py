@@ -15,7 +15,7 @@ pytest.importorskip("open_clip", reason="open_clip is in the extra `encoders` (m
 
 from pmo_assets.encoders.networks.building import build_encoder, load_encoder, minilm_folder  # noqa: E402
 from pmo_assets.encoders.networks.choice import EncoderChoice, EncoderError  # noqa: E402
-from pmo_assets.encoders.networks.dual_encoder import DualEncoder  # noqa: E402
+from pmo_assets.encoders.networks.dual_encoder import DualEncoder, squashed  # noqa: E402
 from pmo_assets.encoders.networks.saving import save_encoder  # noqa: E402
 from pmo_assets.encoders.training.losses import region_features  # noqa: E402
 from pmo_assets_tests.encoders.tiny import write_tiny_bert  # noqa: E402
@@ -179,6 +179,27 @@ def test_padding_does_not_change_a_text(tiny_bert: Path) -> None:
         assert torch.allclose(together[0], encoder.model.encode_text(short)[0], atol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(40, 60), (700, 500), (1, 1), (3, 900)])
+@pytest.mark.parametrize("size", [32, 224])
+def test_squashed_pictures_are_those_of_pillow_up_to_rounding(shape: tuple[int, int], size: int) -> None:
+    given = PIL.Image.fromarray(np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8))
+    wanted = np.asarray(given.resize((size, size), PIL.Image.Resampling.BICUBIC)).astype(int)
+    difference = np.abs(squashed(given, size).astype(int) - wanted)
+    assert difference.max() <= 2
+    assert (difference > 0).mean() < 0.02
+
+
+@pytest.mark.parametrize("mode", ["longest", "shortest"])
+def test_pictures_that_keep_their_shape_are_prepared_by_open_clip(tiny_encoder: Path, mode: str) -> None:
+    from open_clip.transform import PreprocessCfg, image_transform_v2
+
+    encoder = load_encoder(tiny_encoder)
+    encoder.preprocess = {**encoder.preprocess, "resize_mode": mode}
+    theirs = image_transform_v2(PreprocessCfg(**encoder.preprocess), is_train=False)(picture(0))
+    assert torch.equal(encoder.pixels(picture(0)), theirs)
+    assert encoder.bytes_of(picture(0)).shape == (32, 32, 3)
+
+
 def test_others_load_what_is_saved(tiny_encoder: Path, tmp_path: Path) -> None:
     """By open_clip alone: its configuration, weights, preprocessing and tokenizer."""
     import open_clip
@@ -187,10 +208,11 @@ def test_others_load_what_is_saved(tiny_encoder: Path, tmp_path: Path) -> None:
     save_encoder(encoder, tmp_path / "model", "")
     model, preprocess = open_clip.create_model_from_pretrained(f"local-dir:{tmp_path / 'model'}")
     tokenizer = open_clip.get_tokenizer(f"local-dir:{tmp_path / 'model'}")
-    images, texts = embeddings(encoder)
+    _, texts = embeddings(encoder)
+    pixels = torch.stack([preprocess(picture(seed)) for seed in range(2)])
+    assert (pixels - encoder.pixel_batch([picture(seed) for seed in range(2)])).abs().max() < 2.1 / 255 / 0.5
     with torch.no_grad():
-        theirs = model.eval().encode_image(torch.stack([preprocess(picture(seed)) for seed in range(2)]))
-        assert torch.allclose(theirs, images, atol=1e-5)
+        assert torch.allclose(model.eval().encode_image(pixels), encoder.model.encode_image(pixels), atol=1e-5)
         assert torch.allclose(model.encode_text(tokenizer(list(TEXTS))), texts, atol=1e-5)
 
 

@@ -223,6 +223,29 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert (tmp_path / "model" / "open_clip_model.safetensors").exists()
 
 
+def test_runs_of_two_seeds_start_alike_where_the_recipe_says_so(
+    tiny_encoder: Path, examples: tuple[Examples, Examples], tmp_path: Path
+) -> None:
+    bert = write_tiny_bert(tmp_path / "bert")
+    changes = {
+        "name": f'"test_efficientnet + {bert.as_posix()}"', "more": "pretrained = false\nimage_size = 64",
+        "trained_text_blocks": "0", "heads_first": "0.34", "steps": "3", "evaluate_every": "3",
+    }  # fmt: skip
+    (tmp_path / "given.toml").write_text(recipe_toml(tiny_encoder, **changes))
+    bodies = {}
+    for seed, weights in ((0, 5), (1, 5), (1, None)):
+        change = {"run.seed": seed, "run.weights_seed": weights}
+        recipe = read_recipe(str(tmp_path / "given.toml"), change)
+        folder = tmp_path / f"{seed}-{weights}"
+        list(train_encoder(folder, *examples, recipe, "", RunOptions()))
+        saved = torch.load(folder / "last.pt", weights_only=True)
+        trunk = next(name for name in saved["start"] if name.startswith("visual.trunk"))
+        bodies[seed, weights] = saved["start"][trunk], saved["model"][trunk]
+    assert torch.equal(bodies[0, 5][0], bodies[1, 5][0])
+    assert not torch.equal(bodies[0, 5][1], bodies[1, 5][1])  # other order, other end
+    assert not torch.equal(bodies[1, 5][0], bodies[1, None][0])
+
+
 def test_bodies_wait_for_their_heads_and_what_is_kept_lies_between(
     tiny_encoder: Path, examples: tuple[Examples, Examples], tmp_path: Path
 ) -> None:

@@ -28,11 +28,13 @@ class Reader:
         return None
 
     def __call__(
-        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
+        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, lengths: tuple[int, int] | None = None
     ) -> list[tuple[ReadText, ...]]:
         assert not one_line
-        assert longest is not None
-        assert all(len(text.text.replace(" ", "")) <= longest for text in self.texts if text.text != "Other")
+        assert lengths is not None
+        assert all(
+            lengths[0] <= len(text.text.replace(" ", "")) <= lengths[1] for text in self.texts if text.text != "Other"
+        )
         return [self.texts for _ in pictures]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pmo_assets.records.geometry import area, covered_fraction, intersection
@@ -45,6 +45,7 @@ def test_everything_lies_in_the_figure_and_images_and_identifiers_in_a_panel(see
 @pytest.mark.slow  # many figures
 @examples(60)
 @given(SEEDS)
+@example(475)  # a grid of cells that are lower than the lowest drawing
 def test_images_do_not_overlap_each_other(seed: int) -> None:
     """But for one line of pixels, where a grid has no gaps and its pictures are rounded to pixels."""
     figure = synthetic_figure(seed, POOL, ())

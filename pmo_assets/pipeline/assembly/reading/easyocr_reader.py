@@ -107,9 +107,9 @@ class EasyOcrReader:
         return _engine(self.device)
 
     def __call__(
-        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
+        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, lengths: tuple[int, int] | None = None
     ) -> list[tuple[ReadText, ...]]:
-        """Return the texts in each picture; see `TextReader`. One reading per line; long lines are read, too."""
+        """Return the texts in each picture; see `TextReader`. One reading per line; lines of all lengths are read."""
         engine = _engine(self.device)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pinned memory without a GPU, for every line

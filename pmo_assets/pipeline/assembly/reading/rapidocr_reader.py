@@ -49,9 +49,9 @@ LARGEST, LONGEST = 500, 40
 """Print that is higher, in pixels, names no panel (60 points at 600 dpi), nor does a line so many times as long as
 high: such lines are not read, which bounds time and memory for a page of text."""
 
-WIDEST_CHARACTER, MARGIN = 1.2, 3.0
-"""Widths of a line, as parts of its height: of a character in the widest print (names of the annotated figures take 0.5
-to 0.95), and of what brackets, spaces and the detection's margin add."""
+NARROWEST_CHARACTER, WIDEST_CHARACTER, MARGIN = 0.3, 1.2, 3.0
+"""Widths of a line, as parts of its height: of a character in the narrowest and in the widest print (names of the
+annotated figures take 0.5 to 0.95), and of what brackets, spaces and the detection's margin may add."""
 
 LEAST_SCORE = 0.1
 """Texts found in a panel with less confidence are no texts."""
@@ -158,12 +158,12 @@ class RapidOcrReader:
         return _recognition()
 
     def __call__(
-        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
+        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, lengths: tuple[int, int] | None = None
     ) -> list[tuple[ReadText, ...]]:
         """Return the texts in each picture; see `TextReader`."""
         if one_line:
             return self._lines(pictures)
-        return [self._anywhere(picture, longest) for picture in pictures]
+        return [self._anywhere(picture, lengths) for picture in pictures]
 
     def _lines(self, pictures: Sequence[NDArray[np.uint8]]) -> list[tuple[ReadText, ...]]:
         session, columns, characters = _recognition()
@@ -182,7 +182,7 @@ class RapidOcrReader:
                     result[k] = _read(lattice, characters)
         return result
 
-    def _anywhere(self, picture: NDArray[np.uint8], longest: int | None) -> tuple[ReadText, ...]:
+    def _anywhere(self, picture: NDArray[np.uint8], lengths: tuple[int, int] | None) -> tuple[ReadText, ...]:
         tall, wide = picture.shape[:2]
         if min(tall, wide) < 8 or max(tall, wide) > NARROWEST * min(tall, wide):
             return ()
@@ -190,14 +190,22 @@ class RapidOcrReader:
         if corners is None:
             return ()
         cut = [(np.asarray(four, np.float64), _upright(picture, np.asarray(four, np.float64))) for four in corners]
-        widest = math.inf if longest is None else WIDEST_CHARACTER * longest + MARGIN
-        readable = [(four, part) for four, part in cut if part is not None and part.shape[1] <= widest * part.shape[0]]
+        narrowest, widest = (0.0, math.inf) if lengths is None else _widths(*lengths)
+        readable = [
+            (four, part) for four, part in cut
+            if part is not None and narrowest <= part.shape[1] / part.shape[0] <= widest
+        ]  # fmt: skip
         texts = []
         for (four, _), readings in zip(readable, self._lines([part for _, part in readable]), strict=True):
             best = next((r for r in readings if r.text.strip()), None)
             if best is not None and best.confidence >= LEAST_SCORE:
                 texts.append(ReadText(best.text, best.confidence, _hull(four, wide, tall)))
         return tuple(sorted(texts, key=lambda t: -t.confidence))
+
+
+def _widths(least: int, most: int) -> tuple[float, float]:
+    """Return the least and the largest width of a line of so many characters, as parts of its height."""
+    return NARROWEST_CHARACTER * least, WIDEST_CHARACTER * most + MARGIN
 
 
 def _hull(corners: NDArray[np.float64], wide: int, tall: int) -> Box:

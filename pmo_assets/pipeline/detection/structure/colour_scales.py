@@ -32,9 +32,11 @@ def colour_bars(canvas: Canvas) -> list[Rect]:
     """Return the bars of colour scales, pixels."""
     side = max(canvas.ink.shape)
     found = []
-    for x, y, w, h, size in canvas.components.tolist():
+    for number, (x, y, w, h) in enumerate(canvas.components.boxes.tolist()):
         short, long = min(w, h), max(w, h)
-        if short < LEAST_SIDE or long < SLENDER * short or short > WIDEST * side or size < FILLED * w * h:
+        if short < LEAST_SIDE or long < SLENDER * short or short > WIDEST * side:
+            continue
+        if canvas.components.size(number) < FILLED * w * h:
             continue
         if _is_ramp(canvas, (x, y, x + w, y + h)):
             found.append((x, y, x + w, y + h))

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.structure.components import connected_components
 from pmo_assets.pipeline.detection.structure.gutters import Canvas, Rect
 
 SIDE_COVERED = 0.95
@@ -36,9 +37,8 @@ def drawn_frames(canvas: Canvas, rect: Rect, least_side: float) -> list[Rect]:
     length = max(3, int(least_side)) | 1  # an even line would shift what it opens by half a pixel
     lines = cv2.morphologyEx(ink, cv2.MORPH_OPEN, np.ones((1, length), np.uint8))
     lines |= cv2.morphologyEx(ink, cv2.MORPH_OPEN, np.ones((length, 1), np.uint8))
-    _, _, stats, _ = cv2.connectedComponentsWithStats(lines, connectivity=8)
     found = []
-    for x, y, w, h, _ in stats[1:].tolist():
+    for x, y, w, h in connected_components(lines).boxes.tolist():
         if min(w, h) >= length and _is_framed(lines[y : y + h, x : x + w]):
             found.append((left + x, top + y, left + x + w, top + y + h))
     return found

@@ -14,6 +14,7 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.structure.components import connected_components
 from pmo_assets.pipeline.detection.structure.gutters import Rect
 
 SIDE = 20
@@ -151,17 +152,24 @@ def letter_of(picture: NDArray[np.uint8], pieces: tuple[Rect, ...]) -> tuple[str
     return style, box
 
 
-def sum_in(
-    integral: NDArray[np.int64],
-    x0: NDArray[np.int64],
-    y0: NDArray[np.int64],
-    x1: NDArray[np.int64],
-    y1: NDArray[np.int64],
+def sum_around(
+    integral: NDArray[np.int32], boxes: NDArray[np.int64], across: NDArray[np.int64], down: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return sums over boxes from an integral image; boxes are clipped to the picture."""
-    x0, x1 = (np.clip(v, 0, integral.shape[1] - 1) for v in (x0, x1))
-    y0, y1 = (np.clip(v, 0, integral.shape[0] - 1) for v in (y0, y1))
-    return np.asarray(integral[y1, x1] - integral[y0, x1] - integral[y1, x0] + integral[y0, x0])
+    """Return sums over boxes and what lies around them, (n,), from an integral image.
+
+    Args:
+        integral: as OpenCV reckons it, one larger than the picture on each axis.
+        boxes: (n, 4) of left, top, width, height in pixels.
+        across: (n,) pixels by which each box is wider on the left and on the right; cut off at the picture's edge.
+        down: (n,) the same above and below.
+    """
+    left, top, width, height = boxes.T
+    x0, x1 = (np.clip(v, 0, integral.shape[1] - 1) for v in (left - across, left + width + across))
+    y0, y1 = (np.clip(v, 0, integral.shape[0] - 1) for v in (top - down, top + height + down))
+    sums: NDArray[np.int64] = (integral[y1, x1] - integral[y0, x1] - integral[y1, x0] + integral[y0, x0]).astype(
+        np.int64
+    )
+    return np.asarray(sums, dtype=np.int64)
 
 
 def isolated_glyphs(
@@ -182,30 +190,31 @@ def isolated_glyphs(
         highest: largest height.
         most: with more pieces than this the picture is texture; the best isolated ones are kept.
     """
-    _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
-    left, top, width, height, size = (np.asarray(stats[1:, k], dtype=np.int64) for k in range(5))
-    tall = (height >= lowest) & (height <= highest) & (width <= 1.6 * height) & (size >= 0.1 * width * height)
-    if not tall.any():
+    found = connected_components(mask)
+    left, top, width, height = found.boxes.T
+    shaped = np.flatnonzero((height >= lowest) & (height <= highest) & (width <= 1.6 * height))
+    sizes = found.sizes(shaped)
+    full = sizes >= 0.1 * width[shaped] * height[shaped]
+    shaped, sizes = shaped[full], sizes[full]
+    if not shaped.size:
         return []
-    integral = np.asarray(cv2.integral(mask), dtype=np.int64)
+    boxes, tall = found.boxes[shaped], height[shaped]
+    integral = np.asarray(cv2.integral(mask), dtype=np.int32)
+
+    def reach(heights: float) -> NDArray[np.int64]:
+        return np.asarray(np.ceil(heights * tall), dtype=np.int64)
 
     # "(m)" is the widest: within 1.1 heights left and right there is little besides the letter itself.
-    reach, lift = np.ceil(1.1 * height).astype(np.int64), np.ceil(0.35 * height).astype(np.int64)
-    around = sum_in(integral, left - reach, top - lift, left + width + reach, top + height + lift)
-    crowd = around / np.maximum(size, 1)
-    pure = sum_in(np.asarray(cv2.integral(sure), dtype=np.int64), left, top, left + width, top + height) >= 0.5 * size
-    rim = np.ceil(0.25 * height).astype(np.int64)
-    noise = sum_in(
-        np.asarray(cv2.integral(quiet), dtype=np.int64), left - rim, top - rim, left + width + rim, top + height + rim
-    )
-    on_paper = noise <= 2.2 * size + 4
-    chosen = np.flatnonzero(tall & (crowd <= 3.5) & (pure | on_paper))
+    crowd = sum_around(integral, boxes, reach(1.1), reach(0.35)) / np.maximum(sizes, 1)
+    pure = sum_around(np.asarray(cv2.integral(sure), dtype=np.int32), boxes, reach(0), reach(0)) >= 0.5 * sizes
+    noise = sum_around(np.asarray(cv2.integral(quiet), dtype=np.int32), boxes, reach(0.25), reach(0.25))
+    chosen = np.flatnonzero((crowd <= 3.5) & (pure | (noise <= 2.2 * sizes + 4)))
     if chosen.size > most:
         chosen = np.sort(chosen[np.argsort(crowd[chosen], kind="stable")[:most]])
     order = np.argsort(left, kind="stable")
     sorted_left = left[order]
     glyphs: set[tuple[Rect, ...]] = set()
-    for k in chosen:
+    for k in shaped[chosen].tolist():
         x0, x1, h = left[k], left[k] + width[k], height[k]
         lo, hi = np.searchsorted(sorted_left, [x0 - 2.2 * h, x1 + 0.9 * h])
         near = order[lo:hi]
@@ -224,7 +233,7 @@ def isolated_glyphs(
         x0, y0 = max(0, box[0] - free), max(0, box[1] - free)
         x1, y1 = min(mask.shape[1], box[2] + free), min(mask.shape[0], box[3] + free)
         total = int(integral[y1, x1] - integral[y0, x1] - integral[y1, x0] + integral[y0, x0])
-        if total <= 1.05 * int(size[parts].sum()):
+        if total <= 1.05 * int(found.sizes(parts).sum()):
             pieces = (
                 (int(left[i]), int(top[i]), int(left[i] + width[i]), int(top[i] + height[i])) for i in parts.tolist()
             )

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.reducing import reduced
+from pmo_assets.pipeline.detection.structure.components import Components, connected_components
 from pmo_assets.records.geometry import Box
 
 Rect = tuple[int, int, int, int]
@@ -53,15 +54,11 @@ class Canvas:
     erased_from: Canvas | None = None
 
     @cached_property
-    def components(self) -> NDArray[np.int32]:
-        """(n, 5) int32 connected components of the ink, erased identifiers too: left, top, width, height, area.
-
-        Reckoned when they are asked for: they take as long as the rest of a canvas several times over.
-        """
+    def components(self) -> Components:
+        """Connected pieces of the ink, erased identifiers too; found when they are asked for."""
         if self.erased_from is not None:
             return self.erased_from.components
-        _, _, stats, _ = cv2.connectedComponentsWithStats(self.ink, connectivity=8)
-        return np.asarray(stats[1:], dtype=np.int32)
+        return connected_components(self.ink)
 
     @property
     def rect(self) -> Rect:
@@ -277,7 +274,7 @@ def is_text_only(canvas: Canvas, rect: Rect, but: Rect | None = None) -> bool:
         rect: pixels.
         but: a piece that is not looked at.
     """
-    boxes = canvas.components
+    boxes = canvas.components.boxes
     if but is not None:
         boxes = boxes[(boxes[:, :2] != but[:2]).any(axis=1)]
     x, y = boxes[:, 0] + boxes[:, 2] / 2, boxes[:, 1] + boxes[:, 3] / 2

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from string import ascii_lowercase, digits
 
 import cv2
@@ -173,13 +174,28 @@ def _letter(vector: NDArray[np.float32]) -> str:
     return known.names[int((known.vectors @ vector).argmax())].lower().translate(ONE_SHAPE)
 
 
+@lru_cache(maxsize=256)
+def _templates_of(letter: str, either: bool) -> NDArray[np.intp]:
+    """Return the rows of the templates that are a letter, in either case or in the one given."""
+    same = [name == letter or (either and name.lower() == letter.lower()) for name in templates().names]
+    return np.flatnonzero(same)
+
+
 def _alike(vector: NDArray[np.float32], letter: str, *, either: bool = True) -> float:
     """Return the likeness of a glyph and a letter, in either case or in the one given."""
-    known = templates()
-    rows = [k for k, name in enumerate(known.names) if name == letter or (either and name.lower() == letter.lower())]
-    if not rows:
+    rows = _templates_of(letter, either)
+    if not rows.size:
         return UNREAD
-    return float(np.clip((known.vectors[rows] @ vector).max(), 0, 1))
+    return float(np.clip((templates().vectors[rows] @ vector).max(), 0, 1))
+
+
+def _alphabet(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
+    """Return the likeness of the letters A to Z and a to z to that glyph which is most like each, (2, 26), 0..1."""
+    if not vectors:
+        return np.zeros((2, 26))
+    known = (templates().vectors @ np.stack(vectors, axis=1)).max(axis=1)
+    rows = [[_templates_of(chr(first + k), False) for k in range(26)] for first in b"Aa"]
+    return np.asarray(np.clip([[known[own].max() for own in case] for case in rows], 0, 1), dtype=np.float64)
 
 
 def in_rows(boxes: Sequence[Rect]) -> list[int]:
@@ -241,9 +257,7 @@ def printed_sequence(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tup
         read = reading(rgb, box.rect)
         if read is None or len(read.letters) != 1:
             break
-        alike.append(
-            np.asarray([[_alike(read.letters[0], chr(c + k), either=False) for k in range(26)] for c in b"Aa"])
-        )
+        alike.append(_alphabet(read.letters))
     for count in range(len(alike), 1, -1):
         known = np.stack(alike[:count])
         letters = known.max(axis=1)
@@ -265,12 +279,8 @@ def printed_series(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tuple
         boxes: boxes in which identifiers are printed; some may be illegible.
     """
     letters = [read.letters if (read := reading(rgb, box.rect)) is not None else () for box in boxes]
-    cases = []
-    for first in b"Aa":
-        every = [[max((_alike(v, chr(first + k), either=False) for v in own), default=0.0) for k in range(26)]
-                 for own in letters]  # fmt: skip
-        cases.append(np.asarray(every))
-    known = np.maximum(*cases)
+    cases = np.asarray([_alphabet(own) for own in letters]).reshape(-1, 2, 26).swapaxes(0, 1)
+    known = cases.max(axis=0)
     # Glyphs of several letters are words, or a letter with brackets that were not recognised.
     sure = [k for k, own in enumerate(letters) if 1 <= len(own) <= 3 and known[k].max() >= SURE]
     said = [int(known[k].argmax()) for k in sure]
@@ -307,9 +317,7 @@ def read_letter(rgb: NDArray[np.uint8], rect: Rect) -> ReadLetter | None:
     read = reading(rgb, rect)
     if read is None or not 1 <= len(read.letters) <= MOST_GLYPHS:
         return None
-    capital, small = (
-        [max(_alike(v, chr(first + k), either=False) for v in read.letters) for k in range(26)] for first in b"Aa"
-    )
+    capital, small = _alphabet(read.letters)
     known = np.maximum(capital, small)
     index = int(known.argmax())
     likeness = float(known[index])

@@ -44,7 +44,7 @@ class ScriptedReader:
         """Nothing to load."""
 
     def __call__(
-        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
+        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, lengths: tuple[int, int] | None = None
     ) -> list[tuple[ReadText, ...]]:
         self.pictures += pictures
         return [self.texts for _ in pictures]

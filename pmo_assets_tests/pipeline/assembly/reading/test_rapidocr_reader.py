@@ -66,11 +66,13 @@ def test_print_is_found_anywhere_in_a_picture() -> None:
 
 
 @needs_rapidocr
-def test_lines_that_are_longer_than_what_is_looked_for_are_left_out() -> None:
+def test_lines_that_are_longer_or_shorter_than_what_is_looked_for_are_left_out() -> None:
     figure, _ = printed_figure(["(a)", "Control", "a long line"], size=14)
-    (everything,), (short,) = RapidOcrReader()([figure]), RapidOcrReader()([figure], longest=1)
+    (everything,), (short,) = RapidOcrReader()([figure]), RapidOcrReader()([figure], lengths=(1, 1))
     assert {text.text for text in everything} == {"(a)", "Control", "a long line"}
     assert list(short) == [text for text in everything if text.text != "a long line"]
+    (long,) = RapidOcrReader()([figure], lengths=(7, 20))
+    assert list(long) == [text for text in everything if text.text != "(a)"]
 
 
 @needs_rapidocr
