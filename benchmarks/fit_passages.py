@@ -6,14 +6,15 @@
 allofplos' corpora, github.com/PLOS/allofplos, and of `gather_jats.py`, in the folder that `--xmls` names) by paragraph
 and offset, those of 445 labelled by three readers who took no part in the rules, the others by two authors of them: N
 needed (a finding of the panel that its subcaption does not tell, or what must be known to understand it), C context (of
-the same patient or experiment), F foreign. The first two lots of `data/summary_sentence_labels.jsonl`, 84 panels, are
-fitted on, too; the third is held out. Each panel weighs the same in the fit, however many sentences stand around its
+the same patient or experiment), F foreign. The first four lots of `data/summary_sentence_labels.jsonl`, 176 panels, are
+fitted on, too; the fifth is held out. Each panel weighs the same in the fit, however many sentences stand around its
 mentions, as it does in the goals.
 
 Printed is, with articles left out tenth by tenth, how many of the needed sentences are taken, in how many panels all of
 them, and in how many something foreign, by how much likelier needed than foreign a sentence must be (`LEAST_ODDS`);
-and how many times as many panels as the goals allow lack something, or have something foreign: the limit is set where
-both are alike. `--write` fits on all and writes `weights/passage_choice.json`.
+and how many times as many panels as the goals allow lack something, or have something foreign. The limit is set by
+finished summaries, in which main findings count (docs/measurements.md). `--write` fits on all and writes
+`weights/passage_choice.json`.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ from pmo_assets.pipeline.context.passages import (
     chosen_of,
     passage_features,
     role_probabilities,
+    surroundings,
 )
-from pmo_assets.pipeline.context.subcaption_terms import subcaption_terms
 from pmo_assets.records.context import RunningParagraph
 from pmo_assets.records.step_output import Row
 from pmo_assets.tables.rows import record_of
@@ -54,7 +55,7 @@ LABELS = Path(__file__).parent / "data" / "passage_labels.jsonl"
 SUMMARY_LABELS = Path(__file__).parent / "data" / "summary_sentence_labels.jsonl"
 WEIGHTS = Path(passages.__file__).parents[2] / passages.PACKAGE_DATA[0]
 LETTERS: Mapping[str, Role] = {"N": "needed", "C": "context", "F": "foreign"}
-FITTED_LOTS = (1, 2)
+FITTED_LOTS = (1, 2, 3, 4)
 SHRINKAGE = 3.0
 FOLDS = 10
 GOALS = (0.15, 0.05)
@@ -131,8 +132,9 @@ def labelled_places(
 
 def sentence_at(place: Place, further: Mapping[str, float] | None = None) -> Sentence:
     """Return a labelled sentence with its features, and `further` ones."""
-    terms = subcaption_terms(place.panel.words.subcaption, place.panel.words.others)
-    features = passage_features(place.mention, place.position, terms, place.text, place.spoken_of)
+    words = place.panel.words
+    panel = surroundings(words.subcaption, words.others, place.caption, place.panel.mentions, place.text)
+    features = passage_features(place.mention, place.position, panel, place.text)
     offset = place.position - place.mention
     return Sentence(place.panel.key, place.mention, offset, {**features, **(further or {})}, place.role)
 

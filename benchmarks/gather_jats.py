@@ -6,9 +6,11 @@ Articles lie among the test files and data of tools: github.com/elifesciences/el
 and github.com/petermr/norma have about 90 with figures that their text names. Given behind these and
 github.com/PLOS/allofplos, github.com/spyysalo/nxml2txt, github.com/titipata/pubmed_parser,
 github.com/UCDenver-ccp/CRAFT, github.com/ContentMine/wellcome-2015-files, github.com/PLOS/rhino and
-github.com/ContentMine/ami have about 390 more. An article's name is its PMC number, else the end of its DOI; of two
-files of one article, the first in the repositories' order counts. Their text is not kept here:
-`data/passage_labels.jsonl` and `data/summary_sentence_labels.jsonl` have places only.
+github.com/ContentMine/ami have about 390 more. github.com/ropensci/pubchunks, github.com/CeON/CERMINE,
+github.com/substance/texture and github.com/petermr/tigr2ess have about 3,000 further ones, of plants, food, biology and
+medicine, from which the fourth and fifth lot of `data/summary_sentence_labels.jsonl` were drawn. An article's name is
+its PMC number, else the end of its DOI; of two files of one article, the first in the repositories' order counts. Their
+text is not kept here: `data/passage_labels.jsonl` and `data/summary_sentence_labels.jsonl` have places only.
 """
 
 from __future__ import annotations

@@ -10,13 +10,14 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
   many something foreign is, strictly, and where everything that the reader calls arguable is granted (`arguable`: true,
   or the one question of the two that is), by lot and for PLOS and other journals apart. A judgement holds for the
   summary that it was made of (`digest`); of another one it counts no more, and the panel is named, to be judged again.
-  The reader took no part in the rules and had the articles' text alone;
+  The readers of lots up to the third took no part in the rules and had the articles' text alone; that of the fourth
+  and fifth had written the rules, and read the summaries of two states of them in random order;
 - of the panels whose sentences were labelled before any summary of them was seen
   (`data/summary_sentence_labels.jsonl`): in how many every need is met, and in how many a foreign sentence stands. A
   need (N1, N2, …) is met by any of its sentences; F is foreign, C neither. Such labels hold for whatever is chosen;
   chosen sentences beyond them are counted, and with `--show` printed; needs that are not met are counted by why. The
-  first two lots are fitted on (`fit_passages.py`), the third is not, and was labelled by a reader who took no part in
-  the rules and had seen no summary. A clause counts as its sentence;
+  first four lots are fitted on (`fit_passages.py`), the fifth is not. The third was labelled by a reader who took no
+  part in the rules, all before a summary had been seen. A clause counts as its sentence;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
 `--choices` scores sentences that somebody chose by hand (lines of article, figure, panel and `sentences`, each a
@@ -27,7 +28,7 @@ sentences, before a label or a summary had been seen. It tells what one reader r
 `--show` prints subcaption, mentions and summary of the panels that are to be judged again, and a line of JSON for the
 file. `--xmls` takes a folder of JATS files, of which there is no PDF, in place of the corpus: their panels are
 those that the captions name. The judged ones are of allofplos' starter corpus (github.com/PLOS/allofplos), those of the
-second and third lot also of what `gather_jats.py` gathers.
+second and later lots also of what `gather_jats.py` gathers.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ from pmo_assets.tables.rows import record_of, row_of
 
 JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
 LABELS = Path(__file__).parent / "data" / "summary_sentence_labels.jsonl"
-LOTS = (1, 2, 3)
+LOTS = (1, 2, 3, 4, 5)
 _NEARLY_FULL = 200
 """Words of a summary from which a sentence may have been left out for its length."""
 

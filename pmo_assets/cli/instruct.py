@@ -45,37 +45,46 @@ def instruct() -> None:
 
 @instruct_app.command(_SHOW)
 def show(
-    case: Annotated[str, typer.Argument(help="A panel_id, or an article's number (with or without PMC).")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the rows of the four tables as JSON.")] = False,
+    case: Annotated[
+        str,
+        typer.Argument(
+            help="A panel_id, or an article's number (with or without PMC); a pair_id of a lecture, or its video_id."
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows of the tables as JSON.")] = False,
     page: Annotated[
         Path | None,
         typer.Option("--page", help="Write a page: pictures with boxes, evidence marked in the words.", metavar="OUT"),
     ] = None,
 ) -> None:
-    """Show what a panel's or article's words say is visible, how that scores, what is asked of it, and the verdicts.
+    """Show what the words of a panel, article or lecture say is visible, how that scores, what is asked, and verdicts.
 
     `pmo instruct CASE` is the same.
 
-    The newest batch that has the article is read; nothing is made and nobody is asked.
+    The newest batch that has the article or lecture is read; nothing is made and nobody is asked.
     """
+    from pmo_assets.cli.lecture_cases import like_panels, pictures_of_lecture, rows_of_lecture
     from pmo_assets.storage.tables import Tables
 
     tables = Tables(data_root_of(settings_from_environment()))
     found = rows_of_case(tables, case)
-    if not found["cues"]:
+    lecture = {} if found["cues"] else rows_of_lecture(tables, case)
+    if not found["cues"] and not lecture["video_cues"]:
         raise CommandError(
-            f"no batch has cues of {case}: name a panel_id or an article's number of a batch that `pmo run` has done"
+            f"no batch has cues of {case}: name a panel_id or an article's number of a batch that `pmo run` has done, "
+            "or a pair_id or video_id of a batch of videos"
         )
     if page is not None:
         from pmo_assets.viewing.instruction_page import instruction_page
 
-        write_text(page, instruction_page(f"Instructions of {case}", panels_of_case(tables, found)))
+        panels = pictures_of_lecture(tables, lecture) if lecture else panels_of_case(tables, found)
+        write_text(page, instruction_page(f"Instructions of {case}", panels))
         console.print(str(page), highlight=False, markup=False, soft_wrap=True)
         return
     if as_json:
-        say_json(found)
+        say_json(lecture or found)
         return
-    for line in lines_of(found):
+    for line in lines_of(like_panels(lecture) if lecture else found):
         console.print(printable(line), highlight=False, markup=False, soft_wrap=True)
 
 

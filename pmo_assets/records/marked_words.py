@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+SUBCAPTION: Final = "subcaption"
+"""Name of a panel's first text."""
+
+TRANSCRIPT: Final = "transcript"
+"""Name of the only text of a picture of a lecture."""
+
 MARKED: Final = "evidence"
 """Kind of the parts that an answer rests on."""
 
@@ -49,17 +55,20 @@ def text_place(mention: int | None) -> int:
     return 0 if mention is None else mention + 1
 
 
-def text_name(place: int) -> str:
-    """Return what people read over a text: "subcaption", "sentence 1" and so on."""
-    return "subcaption" if place == 0 else f"sentence {place}"
+def text_name(place: int, first: str = SUBCAPTION) -> str:
+    """Return what people read over a text: what the first one is, "sentence 1" and so on."""
+    return first if place == 0 else f"sentence {place}"
 
 
-def shown_evidence(evidence: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> ShownEvidence:
+def shown_evidence(
+    evidence: Sequence[Mapping[str, Any]], texts: Sequence[str], first: str = SUBCAPTION
+) -> ShownEvidence:
     """Return what answers rest on: words in their texts, then the rest.
 
     Args:
         evidence: cells of a row of `instructions`.
         texts: of the panel.
+        first: name of the first of them.
     """
     spans: dict[int, list[tuple[int, int, str]]] = {}
     others: list[str] = []
@@ -70,4 +79,5 @@ def shown_evidence(evidence: Sequence[Mapping[str, Any]], texts: Sequence[str]) 
             others.append(f"{piece['kind']}: {piece['text']}")
         else:
             spans.setdefault(place, []).append((start, end, MARKED))
-    return ShownEvidence([(text_name(n), marked_parts(texts[n], own)) for n, own in sorted(spans.items())], others)
+    shown = [(text_name(n, first), marked_parts(texts[n], own)) for n, own in sorted(spans.items())]
+    return ShownEvidence(shown, others)

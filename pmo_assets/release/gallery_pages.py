@@ -19,7 +19,7 @@ from pmo_assets.records.context import PanelSummary, SourceSentence
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
 from pmo_assets.records.instructions import INSTRUCTION_KINDS
-from pmo_assets.records.marked_words import ShownEvidence, shown_evidence
+from pmo_assets.records.marked_words import TRANSCRIPT, shown_evidence
 from pmo_assets.records.step_output import Row
 from pmo_assets.records.units import VIDEO
 from pmo_assets.records.videos import KEYFRAMES
@@ -287,11 +287,10 @@ def gallery_lectures(
 def _spoken_instruction(text: str, item: Mapping[str, Any]) -> GalleryInstruction:
     """Return an instruction about a picture of a lecture, whose only text is its transcript."""
     evidence = [{**own, "mention": None} for own in item["evidence"]]
-    shown = shown_evidence(evidence, [text])
     return GalleryInstruction(
         item["kind"],
         tuple((turn["role"], turn["content"]) for turn in item["messages"]),
-        ShownEvidence([("transcript", parts) for _, parts in shown.texts], shown.others),
+        shown_evidence(evidence, [text], TRANSCRIPT),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pmo_assets.records.geometry import Box
-from pmo_assets.records.marked_words import marked_parts, shown_evidence, text_name, text_place
+from pmo_assets.records.marked_words import SUBCAPTION, TRANSCRIPT, marked_parts, shown_evidence, text_name, text_place
 from pmo_assets.viewing.markup import asset_text, number_text, page_templates
 from pmo_assets.viewing.overlays import data_uri, picture_mime
 
@@ -45,6 +45,7 @@ class InstructedPanel:
         score: its row of `cue_scores`; None without.
         instructions: of the panel, in their order.
         picture: PNG, JPEG or WebP; None without.
+        first_text: what the first text is.
     """
 
     panel_id: str
@@ -53,6 +54,7 @@ class InstructedPanel:
     score: Row | None
     instructions: Sequence[ShownInstruction]
     picture: bytes | None = None
+    first_text: str = SUBCAPTION
 
 
 def instruction_page(title: str, panels: Sequence[InstructedPanel]) -> str:
@@ -64,7 +66,8 @@ def instruction_page(title: str, panels: Sequence[InstructedPanel]) -> str:
     """
     every = [item for panel in panels for item in panel.instructions]
     kept = sum(bool(item.verdict and item.verdict["is_kept"]) for item in every)
-    facts = [("panels", number_text(len(panels))), ("instructions", number_text(len(every))),
+    noun = "pictures" if panels and all(panel.first_text == TRANSCRIPT for panel in panels) else "panels"
+    facts = [(noun, number_text(len(panels))), ("instructions", number_text(len(every))),
              ("kept by every check", number_text(kept))]  # fmt: skip
     return (
         page_templates()
@@ -85,7 +88,11 @@ def _panel_view(panel: InstructedPanel) -> dict[str, object]:
         for cue in panel.cues[name]:
             kind = "scene" if name == "scenes" else "context"
             spans.setdefault(text_place(cue["mention"]), []).append((cue["start"], cue["end"], kind))
-    texts = [(text_name(n), marked_parts(text, spans.get(n, ()))) for n, text in enumerate(panel.texts) if text]
+    texts = [
+        (text_name(n, panel.first_text), marked_parts(text, spans.get(n, ())))
+        for n, text in enumerate(panel.texts)
+        if text
+    ]
     score = panel.score
     told = (
         "" if score is None else ", ".join(f"{name} {score[name]}" for name in ("quality", "difficulty", "relevance"))
@@ -96,7 +103,7 @@ def _panel_view(panel: InstructedPanel) -> dict[str, object]:
         "texts": texts,
         "score": told,
         "is_kept": score is None or score["is_kept"],
-        "instructions": [_instruction_view(item, panel.texts) for item in panel.instructions],
+        "instructions": [_instruction_view(item, panel) for item in panel.instructions],
         "boxes": [
             {"numbers": numbers, "place": _percent(box)} for box, numbers in _numbers(panel.instructions).items()
         ],
@@ -112,9 +119,9 @@ def _numbers(items: Sequence[ShownInstruction]) -> dict[Box, str]:
     return {box: ", ".join(map(str, numbers)) for box, numbers in found.items()}
 
 
-def _instruction_view(item: ShownInstruction, texts: Sequence[str]) -> dict[str, object]:
+def _instruction_view(item: ShownInstruction, panel: InstructedPanel) -> dict[str, object]:
     verdict = item.verdict
-    evidence = shown_evidence(item.row["evidence"], texts)
+    evidence = shown_evidence(item.row["evidence"], panel.texts, panel.first_text)
     return {
         "row": item.row,
         "is_kept": verdict is not None and verdict["is_kept"],

@@ -11,6 +11,7 @@ from typing import Final
 from lxml import etree
 
 from pmo_assets.pipeline.articles.mentions import ReferringParagraph
+from pmo_assets.pipeline.articles.references import is_of_another_publication
 from pmo_assets.pipeline.articles.sections import section_class
 from pmo_assets.records.context import SectionClass
 
@@ -120,7 +121,10 @@ class _Text:
             n = min(bisect_left(ends, at + 1), len(ends) - 1)
             begun = raw[matches[n].start() : at].translate(_INVISIBLE) if at < ends[n] else ""
             places.append((offsets[n] + len(begun), target))
-        return ReferringParagraph(" ".join(tokens), tuple(places))
+        text = " ".join(tokens)
+        # Some link "Fig 1 in [73]", which is another publication's, to their own Figure 1.
+        own = (place for place in places if not is_of_another_publication(text, place[0]))
+        return ReferringParagraph(text, tuple(own))
 
 
 def plain_text(element: etree._Element | None, *, without: frozenset[str] = NOT_TEXT) -> str:

@@ -260,6 +260,18 @@ def _is_range(last: FigureReference, names: Sequence[PanelName], between: str) -
     return single and between.strip() in _RANGE_SIGNS and _ascends(last.names[0][0], names[0][0])
 
 
+def is_of_another_publication(text: str, offset: int) -> bool:
+    """Say whether the figure that is named at an offset is another publication's: "Fig 1 in [73]".
+
+    Args:
+        text: of the paragraph.
+        offset: of the word for the figure, or of its number.
+    """
+    word = _WORD.match(text, offset)
+    item = _ITEM.match(text, word.end() if word is not None else offset)
+    return item is not None and _ELSEWHERE.match(text, item.end()) is not None
+
+
 def reference_at(text: str, offset: int, key: str) -> FigureReference:
     """Return the reference at a cross-reference that no words for a figure introduce: "2A", "B and C", "above".
 

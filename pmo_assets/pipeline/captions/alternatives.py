@@ -18,6 +18,7 @@ from pmo_assets.pipeline.captions.election import (
 )
 from pmo_assets.pipeline.captions.identifier_mentions import mentions
 from pmo_assets.pipeline.captions.mention import Form, Mention
+from pmo_assets.pipeline.captions.references import read_series
 from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.split import split_by_series
 from pmo_assets.pipeline.captions.tokens import Tokens, tokenized
@@ -36,8 +37,7 @@ def alternative_splits(caption: str) -> tuple[CaptionSplit, ...]:
         caption: the text without its "Figure 3:" label.
     """
     tokens = tokenized(caption)
-    strict = mentions(tokens)
-    if elected_series(strict) is not None:
+    if read_series(tokens)[1] is not None:
         return ()
     found = mentions(tokens, lenient=True)
     candidates = (numbered_series(found), elected_series(found), headed_series(tokens))

@@ -32,7 +32,17 @@ _MIXED_ABBREVIATION: Final = 6
 _MANY_PANELS: Final = 3
 """Panels from which a last one with more sentences than the others stands out."""
 
+_ENTRIES: Final = 3
+"""Entries of the shortest glossary that is told by its form alone; one about a scale bar counts for two."""
+_SHORTEST_ENTRY: Final = 3
+"""Tokens of an entry: "o, orbit"."""
+_LONGEST_GLOSSARY: Final = 200
+"""Tokens from the caption's end back within which a glossary begins."""
+
 _BACK_REFERENCES: Final = words("note this these it they he she in here there some")
+_ARTICLE_LIKE: Final = frozenset({"A", "a", "I"})
+_NAMING: Final = words("in for of panel panels and , ( :")
+"""Before such a letter, words that make it a panel's name."""
 _DEFINITE: Final = frozenset({"the"})
 _FUNCTION_WORD: Final = 3
 """Most letters of a function word, which two sentences may share without a common subject."""
@@ -43,6 +53,7 @@ _DRAWN: Final = words(
     "scale bar bars magnification magnifications arrow arrows arrowhead arrowheads asterisk asterisks star stars line "
     "lines curve curves symbol symbols circle circles dot dots box boxes whisker whiskers colors colours"
 )
+_BARS: Final = words("scale bar bars")
 _NUMBERS: Final = words("data values results statistics significance abbreviations abbreviation source n p")
 _PICTURES: Final = words(
     "images panels figures photos photographs scans sections experiments pictures micrographs measurements plots graphs"
@@ -59,6 +70,7 @@ _COUNTS: Final = ("two", "three", "four", "five", "six")
 _ALONE: Final = (
     ("see",), ("each",), ("both",), ("in", "all"), ("for", "each"), ("for", "all"), ("in", "conclusion"), ("together",),
     ("taken", "together"), ("the", "images"), ("the", "panels"), ("(", "1"), *(("these", count) for count in _COUNTS),
+    *(("the", word) for word in ("bar", "scale")),
 )  # fmt: skip
 # Words of a note on where the figure is from or how it is to be read.
 _NOTICES: Final = words(
@@ -88,6 +100,74 @@ _GRID_NOUNS: Final = words("row rows column columns")
 _GRID_WAYS: Final = ("from left", "from right", "from top", "left to right", "top to bottom", "in each")
 _GRID_START: Final = 4
 """Tokens of a sentence within which its subject stands."""
+
+
+def is_glossary(tokens: Tokens, first: int, stop: int) -> bool:
+    """Say whether tokens [first, stop) are entries between semicolons or stops: "dv, vertebra; fe, femur; o, orbit".
+
+    At least `_ENTRIES` of them, each a short key with a comma, colon or equals sign; scale bars may stand among them.
+    """
+    texts = tokens.texts
+    entries, bars, at = 0, 0, first
+    while at < stop:
+        until = next((index for index in range(at, stop) if _ends_entry(tokens, index)), stop)
+        if until - at < _SHORTEST_ENTRY:
+            return False
+        key = at + 1
+        while key < until - 1 and not tokens.gap(key) and texts[key] not in {",", ":", "="}:
+            key += 1  # "Neg.ctrl", "T-cell"
+        keyed = texts[key] in {",", ":", "="} and tokens.ends[key - 1] - tokens.starts[at] <= _ABBREVIATION
+        keyed = keyed and texts[at][0].isalpha()
+        keyed = keyed and texts[at].lower() not in _DRAWN - _BARS  # "arrow, hole; asterisk, cyst" are a panel's
+        barred = not _BARS.isdisjoint(text.lower() for text in texts[at : at + 2])
+        if not keyed and not barred:
+            return False
+        entries, bars = entries + 1, bars + barred
+        at = until + 1
+    return entries + bars >= _ENTRIES
+
+
+def _ends_entry(tokens: Tokens, index: int) -> bool:
+    ends = index + 1 == len(tokens.texts) or tokens.gap(index + 1)
+    return tokens.texts[index] == ";" or (tokens.texts[index] == "." and ends)
+
+
+def glossary_starts(tokens: Tokens, series: IdentifierSeries) -> tuple[int, ...]:
+    """The token behind the last panel's name where entries of a glossary begin that run to the caption's end, if any.
+
+    Entries that other panels have as well ("; bar = 10 µm" behind each) are the panels' own.
+    """
+    texts, count = tokens.texts, len(tokens.texts)
+    if series.series is Series.POSITION or not series.mentions:
+        return ()
+    first = max(naming.mention.last for naming in series.mentions) + 1
+    end = count - 1 if texts[-1] == "." else count
+    for at in range(max(first, count - _LONGEST_GLOSSARY), count - _SHORTEST_ENTRY):
+        separated = texts[at] in {";", "."} and tokens.gap(at + 1) and not is_identifier(texts[at + 1])
+        if separated and is_glossary(tokens, at + 1, end):
+            return () if _is_own_glossary(tokens, series, (first, at + 1, end)) else (at + 1,)
+    return ()
+
+
+def _is_own_glossary(tokens: Tokens, series: IdentifierSeries, span: tuple[int, int, int]) -> bool:
+    """Say whether a glossary is the last panel's: it stands in brackets, or explains what only that panel's text has.
+
+    Args:
+        span: the token behind the last panel's name, the glossary's first token, and the token behind it.
+    """
+    texts = tokens.texts
+    last, start, end = span
+    heads = [naming.mention.first for naming in series.mentions]
+    if any(tokens.partners[index] > end for index in range(last, start)):
+        return True
+    drawn = _DRAWN.intersection(text.lower() for text in texts[start:end])
+    if not drawn.isdisjoint(text.lower() for text in texts[min(heads) : max(heads)]):
+        return True
+    listed = range(min(heads), max(heads) - 2)
+    if any(texts[at] == ";" and texts[at + 2] == texts[start + 1] and texts[at + 1].isupper() for at in listed):
+        return True  # every panel has a list of its own
+    keys = {texts[start], *(texts[at + 1] for at in range(start, end - 1) if _ends_entry(tokens, at))}
+    return keys.isdisjoint(texts[: max(heads)]) and not keys.isdisjoint(texts[last:start])
 
 
 @dataclass(slots=True)
@@ -155,6 +235,7 @@ class _Closing:
         self.tokens = tokens
         self.series = series
         self.section = section
+        self.identifiers = set(series.identifiers)
         self.own_cues = self._own_cues()
         texts = tokens.texts
         self.first_stain = next((at for at, text in enumerate(texts) if text.lower() in _STAINS), len(texts))
@@ -187,6 +268,12 @@ class _Closing:
         """Say whether a sentence is about the whole figure."""
         _, first, stop = trailing
         opening = tuple(text.lower() for text in self.tokens.texts[first : min(first + 2, stop)])
+        named = self._named(first, stop)
+        own = named <= set(self.section.identifiers)
+        if named and own and not _BARS.isdisjoint(opening):
+            return False  # "The scale bar in (K) is 10 µm"
+        if not own and self._of_figure(first, stop):
+            return True
         if opening[:1] and opening[0] in self.own_cues:
             return False
         if opening[:1] in _CUES or opening in _CUES or self._of_figure(first, stop):
@@ -195,10 +282,21 @@ class _Closing:
             return True
         return "glossary" not in self.own_cues and self._is_glossary(first, stop) and self._known_before(first, stop)
 
+    def _named(self, first: int, stop: int) -> set[str]:
+        """The panels that a sentence names with or without brackets: "Bars: 50 µm in A and B, 100 µm in C"."""
+        texts = self.tokens.texts
+        return {
+            texts[at]
+            for at in range(first + 1, stop)
+            if texts[at] in self.identifiers and (texts[at] not in _ARTICLE_LIKE or texts[at - 1].lower() in _NAMING)
+        }
+
     def _of_figure(self, first: int, stop: int) -> bool:
         """Say whether a sentence tells the figure's way of drawing, the meaning of its numbers, or its origin."""
         texts = self.tokens.texts
         at = first
+        if texts[first] == "[" and stop - 4 < self.tokens.partners[first]:
+            return not _DRAWN.isdisjoint(text.lower() for text in texts[first:stop])  # "[×40, scale bar = 50 µm]"
         while at < min(stop - 1, first + _QUALIFIED) and texts[at].lower() in _QUALIFIERS:
             at += 1
         if texts[at].lower() in _SUBJECTS or self._names_stain(first, stop):
@@ -264,6 +362,8 @@ class _Closing:
         texts = self.tokens.texts
         if stop - first < 3:
             return False
+        if is_glossary(self.tokens, first, stop):
+            return True
         word, separator = texts[first], texts[first + 1]
         longest = _ABBREVIATION if word.isupper() else _MIXED_ABBREVIATION
         if separator not in {",", ":", "="} or len(word) > longest or not any(letter.isupper() for letter in word):

@@ -135,6 +135,8 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
             return None
     if series is Series.ROMAN and not any(mention.opens and (0, -1) in ranks.values() for mention, ranks in read):
         return None  # "because of (i) ungradable photographs or (ii) missing data"
+    if _are_marks(series, read, *run) or _abbreviate(read, run[0]):
+        return None
     read = _without_parts(read, run[0])
     read = _without_glossary(read, (_run(series, read) or run)[0])
     run = _run(series, read)
@@ -145,6 +147,23 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
     if not kept:
         return None
     return IdentifierSeries(series, tuple(identifiers), tuple(kept), _restarts(kept, identifiers), tuple(missing), 0)
+
+
+def _are_marks(series: Series, read: Sequence[_Read], identifiers: Sequence[str], missing: Sequence[str]) -> bool:
+    """Say whether letters mark what one picture shows: none stands before its text, and they are no sequence.
+
+    "Three impacted molars (g), … is missing (b), … radiolucency (c)" begins behind A, leaps and goes back.
+    """
+    if identifier_at(series, 0) not in missing or any(mention.opens for mention, _ in read):
+        return False
+    order = list(dict.fromkeys(rank[0] for _, ranks in read for rank in ranks.values()))
+    return order != sorted(order) and max(order) >= len(identifiers)
+
+
+def _abbreviate(read: Sequence[_Read], identifiers: Sequence[str]) -> bool:
+    """Say whether all letters of a series abbreviate the words behind them: "B: bladder, C: cecum"."""
+    naming = [mention for mention, ranks in read if not ranks.keys().isdisjoint(identifiers)]
+    return all(mention.abbreviates for mention in naming)
 
 
 def _named(read: Sequence[_Read], identifiers: Sequence[str]) -> list[PanelMention]:
@@ -211,7 +230,8 @@ def _without_parts(read: list[_Read], identifiers: Sequence[str]) -> list[_Read]
     bracketed = {part for mention, ranks in read if mention.form is Form.BRACKETS for part in ranks}
     others = any(mention.initial and set(identifiers).isdisjoint(ranks) for mention, ranks in read)
     delimited = bool(heads) and bracketed.isdisjoint(heads)
-    enclosed = len(heads) > 1 and heads <= bracketed
+    opening = {part for mention, ranks in read if mention.begins and mention.form is Form.BRACKETS for part in ranks}
+    enclosed = len(opening.intersection(identifiers)) > 1 and heads <= bracketed
     several = sum(mention.begins for mention, _ in read) > 1  # no list under one head "(A–J)" for all
     started = False
     suspects: list[_Read] = []
@@ -370,7 +390,7 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
             identifiers.extend(parts)
         elif (
             not missing
-            and place + 1 in at_place
+            and _stands(at_place.get(place + 1, ()))
             and (identifiers or place + 2 in at_place)
             and (
                 not place or place + 1 in opening or not opening.issuperset(range(place))
@@ -394,6 +414,12 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
     if all(mention.form is Form.NOUN for mention in naming) and not any(mention.opens for mention in naming):
         return None
     return identifiers, missing
+
+
+def _stands(group: Sequence[tuple[int, str]]) -> bool:
+    """Say whether names at one place of a series are a panel's: its letter, or parts from the first one on."""
+    parts = sorted(part for part, _ in group)
+    return bool(parts) and (parts[0] < 0 or (parts[0] == 0 and len(parts) > 1))  # "[Fe]" is no part of F
 
 
 def _passed_over(read: Sequence[_Read]) -> set[int]:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from pmo_assets.pipeline.captions.bracket_lists import add_bracket_lists, bracket_lists
-from pmo_assets.pipeline.captions.closing import LastSection, shared_from
+from pmo_assets.pipeline.captions.closing import LastSection, glossary_starts, shared_from
 from pmo_assets.pipeline.captions.election import IdentifierSeries, PanelMention
 from pmo_assets.pipeline.captions.mention import Form, Mention
 from pmo_assets.pipeline.captions.phrases import (
@@ -25,6 +25,7 @@ from pmo_assets.pipeline.captions.phrases import (
     PREPOSITIONS,
     VERBS,
     is_adjectival,
+    lacks_noun,
     shared_end,
 )
 from pmo_assets.pipeline.captions.pieces import Doubt, Piece, PieceList
@@ -35,6 +36,7 @@ from pmo_assets.pipeline.captions.tails import (
     add_tailed,
     add_tailed_sentence,
     after_separator,
+    announced_end,
     distribute,
 )
 from pmo_assets.pipeline.captions.tokens import Tokens
@@ -98,6 +100,7 @@ class _Parser:
         self.last_group: tuple[str, ...] = ()
         self.last_tails: list[PanelMention] = []
         self.headed: set[str] = set()
+        self.told: set[str] = set()  # panels that a head has named so far
 
     # -- sentences -----------------------------------------------------------------------------------------------
 
@@ -143,7 +146,7 @@ class _Parser:
             if unfinished and next_word[0].isupper() and not (listed and follows_tail):
                 starts.add(mention.first)
             follows_tail = next_word.lower() in CONJUNCTIONS or next_word == ","
-        ordered = sorted(starts)
+        ordered = sorted(starts.union(glossary_starts(tokens, self.series)))
         sentences = [
             _Sentence(tokens.starts[first], tokens.ends[stop - 1], first, stop)
             for first, stop in zip(ordered, [*ordered[1:], count], strict=True)
@@ -279,13 +282,15 @@ class _Parser:
 
     def _identified(self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]]) -> None:
         new = any(set(naming.identifiers) - self.defined for naming, _ in structural)
-        if self.section.trailing and new:
+        told = self._tells_first(sentence, structural)
+        if self.section.trailing and (new or told):
             self.section.extra_sentences = True
-        if new or self.mode != "section":
+        if new or told or self.mode != "section":
             self._settle_pending(structural[0][0].identifiers, structural[0][1])
             self.section.trailing.clear()
         second_pass = not new
-        if second_pass:
+        taken_up = second_pass and self._takes_up_all(structural)
+        if second_pass and not taken_up:
             self.found.doubts.append("identifiers named again")
         resumed = (self.owner, self.mode)
         since = len(self.found.pieces)
@@ -300,7 +305,8 @@ class _Parser:
         elif heads:
             self._headed_sentence(sentence, structural, heads)
         else:
-            self._doubt_tails(structural)
+            if not taken_up:
+                self._doubt_tails(structural)
             subject = new and len(structural) == 1 and self._is_subject(structural[0][0].mention, sentence)
             if resumed[1] in {"section", "group"} and not subject:
                 self.found.doubts.append("identifiers before and after their text")
@@ -317,8 +323,20 @@ class _Parser:
             self.found.doubts.append("panels distributed by 'respectively'")
         for naming, _ in structural:
             self.defined.update(naming.identifiers)
-        if second_pass and resumed[1] == "section" and not self._lists_parts(heads, tails):
+        self.told.update(self.found.union(heads))
+        if second_pass and resumed[1] == "section" and not told and not self._lists_parts(heads, tails):
             self.owner, self.mode = (), "closing"
+
+    def _tells_first(self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]]) -> bool:
+        """Say whether a head opens the first text of a panel that had its name behind: "X (A), Y (B). (A) It is …"."""
+        first, _ = structural[0]
+        heads = all(other is Role.HEAD for _, other in structural)
+        return heads and first.mention.first == sentence.first and self.told.isdisjoint(first.identifiers)
+
+    def _takes_up_all(self, structural: list[tuple[PanelMention, Role]]) -> bool:
+        """Say whether a sentence names all panels again without brackets: "The images in A and B are of one eye"."""
+        named = self.found.union(naming for naming, _ in structural)
+        return len(named) == len(self.order) and all(not naming.mention.cuts for naming, _ in structural)
 
     def _lists_parts(self, heads: list[PanelMention], tails: list[PanelMention]) -> bool:
         """Say whether a sentence is about a part of a panel, "(a2) OCT": what follows is about that panel as before."""
@@ -383,8 +401,13 @@ class _Parser:
             self.found.add(*self._without_conjunction(sentence.first, first.first), self.section.identifiers)
             return False
         self.found.doubts.append("list inside a sentence")
-        self.found.add(*lead, self.found.union(heads))
+        self.found.add(*lead, () if self._opens_all(heads) else self.found.union(heads))
         return True
+
+    def _opens_all(self, heads: list[PanelMention]) -> bool:
+        """Say whether what stands before the first head leads to all: "Films showing (a) A fracture (b) A cyst"."""
+        every = len(self.headed.union(heads[0].identifiers)) == len(self.order)
+        return self.mode == "lead" and len(heads) == 1 and every
 
     def _headed_sentence(
         self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]], heads: list[PanelMention]
@@ -419,7 +442,7 @@ class _Parser:
                 if own is not None:
                     self.found.add(span[0], tokens.starts[own], naming.identifiers)
                     span = (after_separator(tokens, tokens.ends[own - 1], span[1]), span[1])
-                add_tailed(self.found, *span, inner)
+                self._add_inner(span, inner, naming.identifiers)
             elif (shared := ends.get(index)) is not None:
                 # the items before the last one need the rest, too: it is one piece that belongs to all of them
                 cut, holders = shared
@@ -435,9 +458,32 @@ class _Parser:
         if has_lead or len(heads) > 1:
             self.owner, self.mode = (), "group"
             if not has_lead and len(union) < len(self.order):
-                self.owner, self.mode = heads[-1].identifiers, "section"
+                # "(A–C) Scans of (A) X, (B) Y and (C) Z": the first head is for all, and what follows is as well
+                every = set(heads[0].identifiers) == set(union) or any(shared is not None for shared in ends.values())
+                self.owner, self.mode = union if every else heads[-1].identifiers, "section"
         else:
             self.owner, self.mode = heads[-1].identifiers, "section"
+
+    def _add_inner(self, span: tuple[int, int], inner: list[PanelMention], owners: tuple[str, ...]) -> None:
+        """Add the text of a head for several panels within which names tell some of them apart.
+
+        "(B, C) The limit, as shown for | strain 1 (B) and strain 2 (C) |.": what is shared within is all the head's.
+        """
+        union = self.found.union(inner)
+        if len(owners) < 2 or not set(union) <= set(owners):
+            add_tailed(self.found, *span, inner)
+            return
+        since = len(self.found.pieces)
+        cut = announced_end(self.tokens, span[0], inner)
+        if cut is not None:
+            self.found.add(span[0], cut, owners)
+            span = (after_separator(self.tokens, cut, span[1]), span[1])
+        add_tailed(self.found, *span, inner)
+        for index in range(since, len(self.found.pieces)):
+            piece = self.found.pieces[index]
+            whole = len(inner) == 1 or set(piece.identifiers) == set(union)
+            if whole and set(piece.identifiers) < set(owners):
+                self.found.reassign(index, owners)
 
     def _own_end(self, first: int, inner: list[PanelMention], identifiers: tuple[str, ...]) -> int | None:
         """Return the token at which an item's own text ends when a phrase that divides all panels anew follows it.
@@ -471,7 +517,7 @@ class _Parser:
     def _without_conjunction(self, first: int, stop: int, comma: bool = False) -> tuple[int, int]:
         """Offsets of tokens [first, stop) without the conjunction (and comma) that leads over to the next item."""
         texts = self.tokens.texts
-        while comma and stop - 1 > first and texts[stop - 1].lower() in {",", "and", "or", "&"}:
+        while comma and stop - 1 > first and texts[stop - 1].lower() in {",", ";", "and", "or", "&"}:
             stop -= 1
         while stop - 1 > first and texts[stop - 1].lower() in {"and", "or", "&", "but", "while", "whereas"}:
             stop -= 1
@@ -494,7 +540,8 @@ class _Parser:
             at = naming.mention.first - 1
             if texts[at].lower() in {"and", "or", "&"}:
                 at -= 1
-            if texts[at] == ";":
+            item = texts[heads[index - 1].mention.last + 1 : at]
+            if texts[at] == ";" and not all(map(lacks_noun, item)):  # "A, dorsal; and B, ventral views of the skull"
                 starts.append(index)
         if len(starts) == len(heads):
             starts = [0]  # nothing but single items: one list

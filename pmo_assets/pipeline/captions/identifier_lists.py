@@ -13,7 +13,7 @@ from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, Tokens
 Item = tuple[str, str]
 """An identifier or a range (first, last) as printed; last is "" for a single identifier."""
 
-JOINERS: Final = frozenset({",", "and", "&", "/", ";", "or", "to", "through", "plus", "+"})
+JOINERS: Final = frozenset({",", "and", "&", "/", ";", "or", "to", "through", "plus", "+", "→"})
 THROUGH: Final = frozenset({"to", "through"})
 
 LONGEST_LIST: Final = 80
@@ -35,6 +35,7 @@ _SHAPE: Final = re.compile(
 
 _RELATIONS: Final = frozenset("=<>≤≥")
 _QUANTITIES: Final = frozenset("npNPr")  # numbers of cases and probabilities
+_ARTICLES: Final = frozenset({"A", "a"})  # never behind another letter of a list
 _PRIMES: Final = frozenset("'′’″")
 
 
@@ -63,6 +64,8 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
             break  # "(A, n = 12)", "(b, p < 0.05)"
         if items and _is_abbreviated(tokens, position, limit):
             break  # "(d, n.s.)", "(a, i.e. early)"
+        if items and first in _ARTICLES and position < len(texts) and texts[position][0].isalpha():
+            break  # "G, A merged image"
         first, position = _with_part(tokens, first, position, limit)
         primed = position
         position = _after_primes(tokens, position, limit)
@@ -76,14 +79,14 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
                 last, position = other
                 position = _after_primes(tokens, position, limit)
                 last = "" if last == first else last  # "A–A′"
-            elif texts[dash] in DASHES and not tokens.gap(dash):
+            elif texts[dash] in DASHES - {"—"} and not tokens.gap(dash):
                 break  # "A-band", "T-cells": the letter is part of a word
         if primed == position or not items or first not in items[-1]:
             items.append((first, last))  # "A, A′" are parts of one panel
         end = position
         joined = after_joiners(tokens, position, limit, JOINERS)
-        if joined == position:
-            break
+        if joined == position or (texts[position] == "→" and not tokens.gap(position)):
+            break  # "A→B" is a way, "A → B" is a list
         position = joined
     return items, end
 

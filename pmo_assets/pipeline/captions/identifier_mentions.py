@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import (
@@ -45,7 +45,7 @@ from pmo_assets.pipeline.captions.places import (
 )
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
-from pmo_assets.pipeline.captions.unmarked_letters import unmarked_letters
+from pmo_assets.pipeline.captions.unmarked_letters import dotted_letters, unmarked_letters
 
 _MAGNIFICATION: Final = re.compile(r"(?i:[x×]\d[\d,.]*|\d[\d,.]*[x×])")
 
@@ -58,8 +58,14 @@ _CLASS_NOUNS: Final = words("stage stages type types grade grades class classes 
 _KEYS: Final = words("materials key legend abbreviations labels symbols components")
 
 
-_LIST_LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
+_LIST_LINKS: Final = frozenset({",", ";", "and", "or", "&", "while", "whereas"})
 _OPERATORS: Final = frozenset("/×*=")
+
+
+_LONG_DASH: Final = "—"
+
+_IMAGE_WORDS: Final = 3
+"""Tokens between a place and the end of its bracket, where the last one is a picture: "(left MIP image)"."""
 
 
 _LONGEST_ITEM: Final = 30
@@ -99,6 +105,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
                 mention = mention or _open_mention(tokens, index, sentence_starts, lenient=lenient)
                 if mention is None and not found and _heads_after_title(tokens, index):
                     mention = made_mention(tokens, [(text, "")], Form.DELIMITED, (index, index + 1), sentence_starts)
+                if mention is None and not found:
+                    mention = _ranged_after_title(tokens, index, sentence_starts)
                 if mention is None and found:
                     mention = _continued_mention(tokens, index, sentence_starts, found[-1])
         if mention is None:
@@ -107,7 +115,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
             found.append(mention)
             index = mention.last + 1
     if all(mention.positional for mention in found):
-        found = sorted([*found, *unmarked_letters(tokens, sentence_starts)], key=lambda mention: mention.first)
+        letters = unmarked_letters(tokens, sentence_starts) or dotted_letters(tokens, sentence_starts)
+        found = sorted([*found, *letters], key=lambda mention: mention.first)
     return _without_sums(tokens, found)
 
 
@@ -183,15 +192,38 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         return None
     if items and end == closing:
         classed = index > 0 and texts[index - 1].lower() in _CLASS_NOUNS
+        classed = classed and not (index > 1 and texts[index - 2] in DASHES)  # "wild-type (i)"
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
         return _extended(tokens, items, index, closing, sentence_starts)
-    place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
-    if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
-        return _placed_bracket(tokens, index, closing, place_items, place_end, sentence_starts)
-    if beside := place_in_brackets(tokens, index, closing):
-        return made_mention(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
+    placed = _place_within(tokens, index, closing, sentence_starts)
+    if placed is not None:
+        return placed.mention
     return _partial_mention(tokens, index, closing, items, end, sentence_starts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """What a bracket with a word of place is: a mention, or none where it tells a place within one picture."""
+
+    mention: Mention | None
+
+
+def _place_within(tokens: Tokens, index: int, closing: int, sentence_starts: set[int]) -> _Placed | None:
+    """The mention of a bracket that begins with a word of place; None for other brackets."""
+    texts = tokens.texts
+    items, end, noun = parsed_places(tokens, index + 1, closing)
+    described = [text.lower() for text in texts[end : closing - 1]]
+    pictured = 0 < len(described) < _IMAGE_WORDS and texts[closing - 1].lower() in PANEL_NOUNS
+    if items and pictured and BINDING.isdisjoint(described):
+        end, noun = closing, True  # "(left MIP image)"
+    if items and (end == closing or texts[end] in {",", ";", ":"}):
+        if end == closing and not noun and within_picture(tokens, index):
+            return _Placed(None)
+        return _Placed(_placed_bracket(tokens, index, closing, items, end, sentence_starts))
+    if beside := place_in_brackets(tokens, index, closing):
+        return _Placed(made_mention(tokens, beside, Form.BRACKETS, (index, closing), sentence_starts, positional=True))
+    return None
 
 
 def _in_formula(tokens: Tokens, index: int, closing: int) -> bool:
@@ -209,8 +241,6 @@ def _placed_bracket(
     """A mention by place, whose words end at token `end`: "(left)", "(left: OCT; right: FA)", "(left, OCT)"."""
     texts = tokens.texts
     if end == closing:
-        if within_picture(tokens, index):
-            return None
         return made_mention(tokens, items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
     if texts[end] == ":":
         if texts[end + 1][0].isdigit():
@@ -311,6 +341,14 @@ def _numbered_head(tokens: Tokens, index: int, sentence_starts: set[int]) -> Men
     return made_mention(tokens, [(texts[index][-1], "")], Form.DELIMITED, (index, index + 1), sentence_starts)
 
 
+def _is_hung(tokens: Tokens, end: int) -> bool:
+    """Say whether a dash without a space behind it stands for a colon: "A—Text", "A -Text", not "A-scan", "A – B"."""
+    texts = tokens.texts
+    if end + 1 >= len(texts) or texts[end] not in DASHES or tokens.gap(end + 1) or not texts[end + 1][0].isalnum():
+        return False
+    return texts[end] == _LONG_DASH or tokens.gap(end)
+
+
 def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
     """Say whether panels are listed behind a colon: "The steps: A, raw image; B, threshold", not "Groups: A, B"."""
     texts = tokens.texts
@@ -343,6 +381,12 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
         return made_mention(
             tokens, [(texts[index], "")], Form.BARE, (index, index), sentence_starts
         )  # "d OCT e Angiogram"
+    if before.form is Form.BARE and texts[index - 1] in CLOSING and follows(before.items[-1], (texts[index], "")):
+        headed = (
+            texts[index].isupper() and index + 1 < count and texts[index + 1][0].isupper() and tokens.gap(index + 1)
+        )
+        if headed:  # "A Alca torda (female) B Uria aalge"
+            return made_mention(tokens, [(texts[index], "")], Form.BARE, (index, index), sentence_starts | {index})
     parted = before.form is Form.DELIMITED and texts[index - 1] == ":"  # "C. Stage: text, D. Source: E. Camera"
     broken = before.form is Form.DELIMITED and texts[before.last] == ":" and texts[index - 1].lower() not in BINDING
     broken = broken and index + 2 < count and texts[index + 1] == ":" and texts[index + 2][0].isupper()
@@ -359,7 +403,8 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
             sentence_starts = sentence_starts | {index}  # "A shows the wild type and B a mutant"
         return made_mention(tokens, items, Form.BARE, (index, end - 1), sentence_starts) if bare else None
     follower = texts[end + 1]
-    if texts[end] != texts[before.last] or not tokens.gap(end + 1) or not follower[0].isalnum():
+    spaced = tokens.gap(end + 1) or _is_hung(tokens, end)
+    if texts[end] != texts[before.last] or not spaced or not follower[0].isalnum():
         return None
     if is_identifier(follower) or follower.lower() in CONJUNCTIONS or _in_key(tokens, index):
         return None  # "hepatitis A, B, and C"
@@ -385,9 +430,12 @@ def _rare_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
 
 
 def _opens_series(tokens: Tokens, index: int) -> bool:
-    """Say whether "A" begins a list within a sentence: "Structures of A, ranibizumab; B, brolucizumab"."""
+    """Say whether "A" begins a list within a sentence: "Structures of A, ranibizumab; B, brolucizumab".
+
+    The delimiter of the first one is that of the second: "cells with A: saline, B: drug for a day".
+    """
     texts, count = tokens.texts, len(tokens.texts)
-    if texts[index] not in {"A", "a"} or index == 0 or index + 2 >= count or texts[index + 1] != ",":
+    if texts[index] not in {"A", "a"} or index == 0 or index + 2 >= count or texts[index + 1] not in {",", ":"}:
         return False
     if texts[index - 1].lower() not in PREPOSITIONS or is_identifier(texts[index + 2]):
         return False
@@ -396,7 +444,7 @@ def _opens_series(tokens: Tokens, index: int) -> bool:
         if texts[at] == ".":
             return False
         if texts[at] == follower:
-            listed = texts[at - 1].lower() in _LIST_LINKS and texts[at + 1] == "," and tokens.gap(at + 2)
+            listed = texts[at - 1].lower() in _LIST_LINKS and texts[at + 1] == texts[index + 1] and tokens.gap(at + 2)
             return listed and not is_identifier(texts[at + 2])
     return False
 
@@ -407,7 +455,12 @@ def _heads_after_title(tokens: Tokens, index: int) -> bool:
     Only the first letter is read so: the series then goes on at the starts of sentences.
     """
     texts = tokens.texts
-    if texts[index] not in {"A", "a"} or index + 2 >= len(texts) or texts[index + 1] not in {":", "."}:
+    if texts[index] not in {"A", "a"} or index + 2 >= len(texts):
+        return False
+    if texts[index + 1] == "," and _goes_on_later(tokens, index):
+        spaced = tokens.gap(index) and tokens.gap(index + 2)
+        return spaced and texts[index - 1][0].isalnum() and texts[index + 2][0].isupper()
+    if texts[index + 1] not in {":", "."}:
         return False
     before, after = texts[index - 1], texts[index + 2]
     return (
@@ -419,6 +472,31 @@ def _heads_after_title(tokens: Tokens, index: int) -> bool:
         and not tokens.gap(index + 1)
         and after[0].isupper()
         and (len(after) > 1 or any(text.islower() for text in texts[index + 3 : index + 4]))  # "A: A scan"
+    )
+
+
+def _ranged_after_title(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+    """The caption's first range behind a title that lost its full stop: "Analysis by ultracentrifugation a–b, Text"."""
+    texts = tokens.texts
+    if texts[index] not in {"A", "a"} or not texts[index - 1].isalpha() or not texts[index - 1].islower():
+        return None
+    if texts[index - 1] in BINDING | PANEL_NOUNS | _CLASS_NOUNS:
+        return None
+    items, end = parsed_list(tokens, index, len(texts))
+    if len(items) != 1 or not items[0][1] or end + 1 >= len(texts) or texts[end] not in {",", ":"}:
+        return None
+    follower = texts[end + 1]
+    if not follower[0].isupper() or len(follower) < 2 or not tokens.gap(end + 1):
+        return None
+    return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts | {index})
+
+
+def _goes_on_later(tokens: Tokens, index: int) -> bool:
+    """Say whether the letter after the one at `index` opens a later sentence before the same sign: "… a, X. b, Y"."""
+    texts = tokens.texts
+    following = chr(ord(texts[index]) + 1)
+    return any(
+        texts[start : start + 2] == [following, texts[index + 1]] for start in tokens.sentence_starts if start > index
     )
 
 
@@ -452,10 +530,12 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
     strict = at_sentence or (listed and not _in_key(tokens, index))
     if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):
         return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-    closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&"} or texts[end - 2] in DASHES
+    closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&", "→"} or texts[end - 2] in DASHES
     closed = closed or (at_sentence and end + 1 < count and texts[end + 1][0].isupper())  # "c,d, AUROC"
     closed = closed or (delimiter in DASHES and is_long_list(items))  # "; E, F, G – Neurons"
-    if strict and (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1) and closed:
+    closed = closed or delimiter == _LONG_DASH
+    spaced = (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1)
+    if strict and closed and (spaced or _is_hung(tokens, end)):
         return made_mention(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     if not tokens.gap(end):
         return None
@@ -463,6 +543,7 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         # "A, B and C represent …" names panels without any other mention; "a, b and c differ" does not
         listed = len(items) > FEW and delimiter.lower() in SHOWING_VERBS
         return made_mention(tokens, items, Form.DELIMITED if listed else Form.BARE, (index, end - 1), sentence_starts)
-    if texts[index] in FIRST_LETTERS and delimiter[0].isupper() and len(items) == 1:
+    written = delimiter[0].isupper() or (delimiter[0].isdigit() and delimiter[-1].isupper())  # "b 3D-FLAIR"
+    if texts[index] in FIRST_LETTERS and written and len(items) == 1:
         return made_mention(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
     return None

@@ -43,6 +43,7 @@ class Mention:
         begins: stands at the start of a sentence.
         positional: the items are words of place ("left").
         initial: a letter in brackets that the word before it begins with: "cornea (C)".
+        abbreviates: a letter with a delimiter that the word behind it begins with: "C: cornea".
         equated: stands before an equals sign: "; c = cones".
     """
 
@@ -57,6 +58,7 @@ class Mention:
     positional: bool = False
     begins: bool = False
     initial: bool = False
+    abbreviates: bool = False
     equated: bool = False
 
     @property
@@ -96,7 +98,14 @@ def made_mention(
     opens = opens_clause(tokens, first, sentence_starts)
     begins = first == 0 or first in sentence_starts
     initial = form is Form.BRACKETS and not opens and _is_initial(tokens, items, first)
-    return Mention(tuple(items), form, first, last, start, end, kept, opens, positional, begins, initial)
+    abbreviates = form is Form.DELIMITED and _begins_word(tokens, items, last + 1)
+    return Mention(
+        *(tuple(items), form, first, last, start, end, kept, opens),
+        positional=positional,
+        begins=begins,
+        initial=initial,
+        abbreviates=abbreviates,
+    )
 
 
 def _is_initial(tokens: Tokens, items: Sequence[Item], first: int) -> bool:
@@ -106,3 +115,12 @@ def _is_initial(tokens: Tokens, items: Sequence[Item], first: int) -> bool:
         return False
     before = tokens.texts[max(0, first - _INITIALS) : first]
     return any(len(text) > 1 and text[0].lower() == letter.lower() for text in before)
+
+
+def _begins_word(tokens: Tokens, items: Sequence[Item], follower: int) -> bool:
+    """Say whether the word at token `follower` begins with the only letter of a list: "C: cecum"."""
+    (letter, last), *more = items
+    if more or last or len(letter) > 1 or follower >= len(tokens.texts):
+        return False
+    word = tokens.texts[follower]
+    return len(word) > 1 and word[0].lower() == letter.lower()

@@ -309,6 +309,14 @@ def _same_preposition_start(tokens: Tokens, lowest: int, stop: int, start: int, 
     return next((at for at in range(stop - 1, lowest - 1, -1) if tokens.texts[at].lower() == opening), None)
 
 
+def _same_opening_start(tokens: Tokens, lowest: int, stop: int, start: int, end: int) -> int | None:
+    """ "the sheath | fully bent (A) and fully straight (B)": an item stands beside one with the same first word."""
+    opening = tokens.texts[start].lower()
+    if opening in ARTICLES or not opening.isalpha() or len(opening) <= _SHORT_WORD or opening in BINDING:
+        return None
+    return next((at for at in range(stop - 1, lowest - 1, -1) if tokens.texts[at].lower() == opening), None)
+
+
 def _same_noun_start(tokens: Tokens, lowest: int, stop: int, start: int, end: int) -> int | None:
     """ "FA, | early phase (A) and late phase (B)": a noun stands beside itself."""
     texts = tokens.texts
@@ -354,7 +362,7 @@ def _bounds(word: str) -> bool:
 
 _RULES: Final = (
     _number_start, _adjective_start, _side_start, _time_start, _same_preposition_start, _examination_start,
-    _same_noun_start, _same_head_start,
+    _same_noun_start, _same_opening_start, _same_head_start,
 )  # fmt: skip
 
 
@@ -403,6 +411,8 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
         span = [text for text in texts[start:end] if text != ","]
         while span and span[-1].lower() in {"and", "or", "&"}:
             span.pop()
+        if span[-1:] == [";"] and all(map(lacks_noun, span[:-1])):
+            span.pop()  # "A, dorsal; and B, ventral views of the skull"
         if not span or len(span) > _ENDLESS_ITEM or ";" in span:
             return None
         spans.append(span)

@@ -19,8 +19,8 @@ _BESIDE: Final = frozenset({"above", "below"})
 _DOWN: Final = frozenset({*VERTICAL_PLACES, *_BESIDE, "topmost", "bottommost"})
 PLACES: Final = _ACROSS | (_DOWN - _BESIDE) | MIDDLE_PLACES
 PLACE_NOUNS: Final = words(
-    "panel panels image images row rows column columns half side part picture plot graph figure photo photograph "
-    "subfigure inset"
+    "panel panels image images row rows column columns half side part section picture plot graph figure photo "
+    "photograph subfigure inset"
 )
 # What is left and right, upper and lower in a patient, not in the figure.
 _BODY: Final = words("eye eyes lid lids eyelid eyelids fundus fundi macula optic orbit hemisphere")
@@ -85,7 +85,7 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
             noun = True
             if texts[position].lower() in _KEPT_PLACE_NOUNS:
                 place.append(texts[position].lower().rstrip("s"))
-            position += 1
+            position = _after_whole(tokens, position + 1, limit)
         items.append((" ".join(place), ""))
         end = position
         joined = after_joiners(tokens, position, limit, _PLACE_JOINERS)
@@ -93,6 +93,14 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
             break
         position = joined
     return items, end, noun
+
+
+def _after_whole(tokens: Tokens, index: int, limit: int) -> int:
+    """Index after "of the figure" behind "upper half", or `index`."""
+    following = [text.lower() for text in tokens.texts[index : min(limit, index + 3)]]
+    if following[:2] == ["of", "figure"]:
+        return index + 2
+    return index + 3 if following == ["of", "the", "figure"] else index
 
 
 def _after_hand(tokens: Tokens, index: int, limit: int) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pmo_assets.pipeline.captions.confidence import split_confidence
-from pmo_assets.pipeline.captions.election import IdentifierSeries, elected_series
+from pmo_assets.pipeline.captions.election import IdentifierSeries
 from pmo_assets.pipeline.captions.grammar import parsed
-from pmo_assets.pipeline.captions.identifier_mentions import mentions
 from pmo_assets.pipeline.captions.mention import Mention
+from pmo_assets.pipeline.captions.references import read_series
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.tokens import Tokens, tokenized
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
@@ -25,8 +25,8 @@ def split_caption(caption: str) -> CaptionSplit:
         whole caption and segments ((0, len),). Every `text` equals `join_segments(caption, segments)`.
     """
     tokens = tokenized(caption)
-    found = mentions(tokens)
-    return split_by_series(tokens, found, elected_series(found))
+    found, series = read_series(tokens)
+    return split_by_series(tokens, found, series)
 
 
 def split_by_series(tokens: Tokens, found: Sequence[Mention], series: IdentifierSeries | None) -> CaptionSplit:

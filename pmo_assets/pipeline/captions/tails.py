@@ -98,15 +98,21 @@ def _announced(pieces: PieceList, start: int, structural: Sequence[tuple[PanelMe
     Returns:
         The beginning of the panels' text.
     """
-    tokens = pieces.tokens
     tails = [naming for naming, _ in structural]
+    end = announced_end(pieces.tokens, start, tails)
+    if end is None:
+        return start
+    pieces.add(start, end, pieces.union(tails))
+    return end
+
+
+def announced_end(tokens: Tokens, start: int, tails: Sequence[PanelMention]) -> int | None:
+    """Return the offset behind the colon that announces several panels from offset `start` on; None without one."""
     first = bisect_left(tokens.starts, start)
     before = tokens.texts[first : tails[0].mention.first]
     if len(tails) < 2 or ":" not in before[1:-1]:
-        return start
-    colon = first + 1 + before[1:].index(":")
-    pieces.add(start, tokens.ends[colon], pieces.union(tails))
-    return tokens.ends[colon]
+        return None
+    return tokens.ends[first + 1 + before[1:].index(":")]
 
 
 def _clauses(
@@ -220,6 +226,7 @@ def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[Panel
         _unjoined(tokens, left.mention) and clear and not _brief(left.mention, right.mention, end)
         for (left, right), clear in zip(pairwise(group), whole, strict=True)
     )
+    unclear = unclear or _are_alike(tokens, first, group, ranges)
     sublists = _sublists(tokens, group, (first, group[0].mention.first), ranges)
     lead = None
     if not unclear:
@@ -278,6 +285,13 @@ def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[Panel
         position = mention.end
         known.update(naming.identifiers)
     return position
+
+
+def _are_alike(tokens: Tokens, first: int, group: Sequence[PanelMention], others: Sequence[tuple[int, int]]) -> bool:
+    """Say whether items between semicolons all begin with the first one's article: "The view (a); the plan (b)"."""
+    article = tokens.texts[first].lower()
+    divided = all(tokens.texts[naming.mention.last + 1] == ";" for naming in group[:-1])
+    return article in ARTICLES and divided and all(tokens.texts[start].lower() == article for start, _ in others)
 
 
 def _sublists(

@@ -145,8 +145,8 @@ def opens_sentence(texts: list[str], starts: list[int], ends: list[int], index: 
         following = texts[index + 1]
         if len(text) <= 4 and (following in CLOSING or following == ":"):
             return True
-        if following == "." and _NUMERAL_LETTERS.issuperset(text):
-            return True
+        if following == "." and (_NUMERAL_LETTERS.issuperset(text) or (len(text) == 2 and text[1].isdigit())):
+            return True  # "ii. Text", "a1. Text"
         if text in _BARE_LETTERS and following[0].islower():
             return True
         if len(text) == 1:

@@ -18,8 +18,10 @@ from pmo_assets.pipeline.captions.phrases import (
     ARTICLES,
     CONJUNCTIONS,
     PREPOSITIONS,
+    SHOWING,
     STOPS,
     SUSPENDED,
+    VERBS,
     is_eye_or_time,
     names_examination,
 )
@@ -32,6 +34,7 @@ _LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
 _CALLED: Final = words(
     "group type class stage grade vitamin hepatitis patient case line point arrow phase part arm form"
 )
+_AFTER_DOT: Final = CONJUNCTIONS | PREPOSITIONS | VERBS | SHOWING
 _EYES: Final = frozenset({"eye", "eyes"})
 
 
@@ -107,3 +110,38 @@ def _are_designations(tokens: Tokens, found: Sequence[int]) -> bool:
         for word, index in zip(before, found, strict=True)
     )
     return not pictured
+
+
+def dotted_letters(tokens: Tokens, sentence_starts: set[int]) -> list[Mention]:
+    """Return letters with full stops within sentences, all of a series in order; [] where they abbreviate words.
+
+    "In a. axial scan, as in b. and c.", "Scan in March A. and in May B. showed": bold letters of print whose brackets
+    are no part of the text. Names of species and people ("A. aegypti", "J. B. Smith") are no such series.
+    """
+    texts = tokens.texts
+    found = [
+        at for at in range(len(texts) - 1) if len(texts[at]) == 1 and texts[at].isalpha() and _is_dotted(tokens, at)
+    ]
+    letters = "".join(texts[at] for at in found)
+    if len(found) < 2 or letters not in {_LETTERS[: len(found)], _LETTERS[: len(found)].upper()}:
+        return []
+    followers = [texts[at + 2].lower() if at + 2 < len(texts) else "" for at in found]
+    if any(
+        word and word not in _AFTER_DOT and not word[0].isdigit() and not _opens_upper(tokens, at + 2)
+        for at, word in zip(found, followers, strict=True)
+    ):
+        return []
+    return [made_mention(tokens, [(texts[at], "")], Form.BRACKETS, (at, at + 1), sentence_starts) for at in found]
+
+
+def _is_dotted(tokens: Tokens, index: int) -> bool:
+    """Say whether a letter stands alone with a full stop right behind it and a space behind that."""
+    texts = tokens.texts
+    alone = index == 0 or tokens.gap(index)
+    ends = index + 2 >= len(texts) or tokens.gap(index + 2)
+    initial = index > 1 and texts[index - 1] == "." and len(texts[index - 2]) == 1
+    return alone and texts[index + 1] == "." and not tokens.gap(index + 1) and ends and not initial
+
+
+def _opens_upper(tokens: Tokens, index: int) -> bool:
+    return tokens.texts[index][0].isupper()

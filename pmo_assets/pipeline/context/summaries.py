@@ -26,9 +26,18 @@ from pmo_assets.pipeline.context.article_text import (
     tells_of_others,
 )
 from pmo_assets.pipeline.context.clauses import clauses_of_panel
+from pmo_assets.pipeline.context.contradictions import Subjects, is_of_other_subjects, named_subjects
 from pmo_assets.pipeline.context.panel_mentions import mentions_of_panel
 from pmo_assets.pipeline.context.panel_names import PanelNames, panel_names
-from pmo_assets.pipeline.context.passages import Neighbour, passage
+from pmo_assets.pipeline.context.passages import (
+    LEAST_ODDS,
+    LEAST_ODDS_OF_LITTLE,
+    Neighbour,
+    Surroundings,
+    passage,
+    say_little,
+    surroundings,
+)
 from pmo_assets.pipeline.context.subcaption_terms import (
     SubcaptionTerms,
     is_foreign,
@@ -112,7 +121,7 @@ def panel_summary(
         caption: of the whole figure, one of the article's; it may define abbreviations.
     """
     terms = subcaption_terms(panel.subcaption, panel.others)
-    chosen = _told(panel, terms, mentions, article)
+    chosen = _told(panel, terms, mentions, article, caption)
     for sentence in _further(terms, chosen, mentions, article, terms_of(caption)):
         _add(chosen, sentence)
     condition = _condition(terms, chosen, mentions, article)
@@ -170,15 +179,21 @@ def word_count(text: str) -> int:
 
 _Place = tuple[int, int]
 _Chosen = dict[_Place, SourceSentence]
+_Ranked = tuple[int, float, PanelMention, list[SourceSentence]]
 
 
-def _told(panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMention], article: ArticleText) -> _Chosen:
+def _told(
+    panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMention], article: ArticleText, caption: str
+) -> _Chosen:
     """Return the sentences that speak of the panel and their passages, as far as they fit, the surest first.
 
     Where the text tells the figure's panels apart, a sentence about the whole figure in another panel's words is that
-    panel's; where it never does, all that is said of the figure is said of each.
+    panel's, unless the panel would be left with none; where it never does, all that is said of the figure is said of
+    each. A sentence of other patients or eyes than the subcaption's is none of the panel's.
     """
-    ranked: list[tuple[int, float, PanelMention, list[SourceSentence]]] = []
+    ranked: list[_Ranked] = []
+    spare: list[_Ranked] = []  # in words of other panels
+    subjects = named_subjects(panel.subcaption)
     around: list[_Place] = []  # sentences whose passages are told
     by_panel = any(item.identifier is not None for item in mentions)
     named = {(item.paragraph, item.start) for item in mentions if item.identifier == panel.identifier}
@@ -193,31 +208,60 @@ def _told(panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMen
         if is_fragment(mention.sentence):
             around.append(place)
             continue
-        if not by_name and len(own) > 1 and _WHERE_KEPT.search(mention.sentence):
-            continue
-        if mention.kind == "follows" and not (
-            _CARRIES_ON.match(mention.sentence)
-            or any(article.weight.get(term, 0) >= _RARE for term in words & terms.own)
-        ):
-            continue
-        if not by_name and (by_panel or mention.kind == "follows") and is_foreign(words, terms, article.weight):
+        if not by_name and _is_beside_the_point(mention, words, terms, subjects, article, is_only=len(own) == 1):
             continue
         clauses = _clauses(mention, panel)
         if not by_name and panel.identifier is not None and named and _name_several(clauses):
             continue  # of many figures it says little of each; what is said of the panel by name says more
         rank = (0 if by_name else 2) + (1 if mention.kind == "follows" else 0)
-        ranked.append((rank, -shared_weight(words, terms.own, article.weight), mention, clauses))
+        item = (rank, -shared_weight(words, terms.own, article.weight), mention, clauses)
+        theirs = by_panel and not by_name and is_foreign(words, terms, article.weight)
+        (spare if theirs else ranked).append(item)
     chosen: _Chosen = {}
-    for *_, mention, clauses in sorted(ranked, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
+    for *_, mention, clauses in sorted(
+        ranked or spare, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)
+    ):
         added = [_add(chosen, clause) for clause in clauses]
         if all(added):
             around.append((mention.paragraph, mention.start))
     told = {(item.paragraph, item.start) for item in mentions}
-    for neighbour in _neighbours(around, terms, own, article):
+    beside = surroundings(panel.subcaption, panel.others, caption, own, article)
+    for neighbour in _neighbours(around, beside, article):
         source = _source(neighbour.sentence)
         if (source.paragraph, source.start) not in told:
             _add(chosen, source)
     return chosen
+
+
+def _is_beside_the_point(
+    mention: PanelMention,
+    words: frozenset[str],
+    terms: SubcaptionTerms,
+    subjects: Subjects,
+    article: ArticleText,
+    *,
+    is_only: bool,
+) -> bool:
+    """Say whether a mention that does not name the panel says nothing of it.
+
+    It tells where data are kept, is of other patients or eyes than the subcaption, or carries on with something else.
+
+    Args:
+        mention: of the panel.
+        words: its terms.
+        terms: of the panel.
+        subjects: patients and eyes of the subcaption.
+        article: the running text.
+        is_only: the panel has no other mention.
+    """
+    if (not is_only and _WHERE_KEPT.search(mention.sentence)) or is_of_other_subjects(subjects, mention.sentence):
+        return True
+    if mention.kind != "follows":
+        return False
+    carries_on = _CARRIES_ON.match(mention.sentence) or any(
+        article.weight.get(term, 0) >= _RARE for term in words & terms.own
+    )
+    return not carries_on or is_foreign(words, terms, article.weight)
 
 
 def _clauses(mention: PanelMention, panel: PanelWords) -> list[SourceSentence]:
@@ -234,22 +278,13 @@ def _name_several(clauses: Iterable[SourceSentence]) -> bool:
     return any(len({key for _, key in figure_references(item.sentence)}) > 1 for item in clauses)
 
 
-def _neighbours(
-    places: Iterable[_Place], terms: SubcaptionTerms, mentions: Sequence[PanelMention], article: ArticleText
-) -> list[Neighbour]:
-    """Return the sentences of the passages around mentions, those first that are likeliest needed.
-
-    Args:
-        places: of the mentions.
-        terms: of the panel.
-        mentions: of the panel.
-        article: the running text.
-    """
-    spoken_of = {(item.paragraph, item.start) for item in mentions}
+def _neighbours(places: Iterable[_Place], panel: Surroundings, article: ArticleText) -> list[Neighbour]:
+    """Return the sentences of the passages around mentions, those first that are likeliest needed."""
     found: dict[int, Neighbour] = {}
-    for place in places:
-        n = article.places.get(place)
-        for neighbour in passage(n, terms, article, spoken_of) if n is not None else ():
+    mentions = [article.places[place] for place in places if place in article.places]
+    is_little = say_little([article.sentences[n].text for n in mentions])
+    for n in mentions:
+        for neighbour in passage(n, panel, article, LEAST_ODDS_OF_LITTLE if is_little else LEAST_ODDS):
             # Between two mentions, it is what it is beside the one that speaks for it more.
             if (other := found.get(neighbour.position)) is None or neighbour.foreign < other.foreign:
                 found[neighbour.position] = neighbour

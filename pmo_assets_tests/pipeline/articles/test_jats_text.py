@@ -57,6 +57,15 @@ def test_running_text_without_floats_and_nested_paragraphs_once() -> None:
     assert article.text == "Before after\ninside"
 
 
+def test_a_link_to_the_own_figure_on_the_words_for_another_publications_is_none() -> None:
+    link = "<xref ref-type='fig' rid='f1'>Fig 1</xref>"
+    article = parsed(
+        f"<p>It is red ({link}), unlike theirs ({link} in [73]).</p>" + fig("<caption><p>Caption</p></caption>")
+    )
+
+    assert [reference.offset for reference in article.paragraphs[0].references] == [len("It is red (")]
+
+
 def test_mentions_by_plain_text_exclude_captions() -> None:
     article = parsed(
         "<p>Cases (Figs. 1–2) differ.</p>"

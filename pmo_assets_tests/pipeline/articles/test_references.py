@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.articles.references import (
     MAX_NAMES,
     figure_references,
+    is_of_another_publication,
     label_key,
     reference_at,
     references,
@@ -168,6 +169,20 @@ def test_a_list_of_panels_ends_before_other_words(text: str, names: list[str]) -
 )
 def test_figures_of_other_publications_are_left_out(text: str) -> None:
     assert references(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_other"),
+    [
+        ("Fig 1 in [73]", True),
+        ("1 of [73]", True),
+        ("Figure 2A in Smith et al.", True),
+        ("Fig 1 in one eye", False),
+        ("above in [73]", False),
+    ],
+)
+def test_a_figure_of_another_publication_at_an_offset(text: str, is_other: bool) -> None:
+    assert is_of_another_publication(f"See {text}", len("See ")) is is_other
 
 
 def test_panels_alone_and_ibid_refer_to_the_figure_before() -> None:

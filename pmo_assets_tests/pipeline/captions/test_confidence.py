@@ -22,7 +22,7 @@ def test_every_doubt_of_the_parser_lowers_the_confidence() -> None:
         ("Fundus photograph and OCT in A and B.", "words that may name panels"),
         ("The left column shows the scans.", "words that may name panels"),
         (
-            "Retina. A, Early phase. B, Late phase, whereas in C, it is normal.",
+            "Retina. A, Early phase. B, Late phase next to that of C.",
             "the next identifier stands in the text",
         ),
     ],

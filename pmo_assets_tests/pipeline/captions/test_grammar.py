@@ -520,6 +520,74 @@ B3 | Scans of two eyes. Second eye.
 A | Fundus of the right eye.
 B | Fundus of the left eye.
 ?
+
+Skull of a bat. A, dorsal; and B, ventral views of the orbit. C, lateral view of the jaw.
+A | Skull of a bat. Dorsal views of the orbit.
+B | Skull of a bat. Ventral views of the orbit.
+C | Skull of a bat. Lateral view of the jaw.
+? several panels in one sentence; end shared by several panels
+
+Wrist films showing (a) A fracture of the scaphoid (b) A dislocation.
+a | Wrist films showing A fracture of the scaphoid.
+b | Wrist films showing A dislocation.
+? list inside a sentence
+
+The plan of the theatre (a); the view of the table (b).
+a | The plan of the theatre.
+b | The view of the table.
+? several identifiers after their text in one sentence
+
+(A) Map of the cornea. (B–D) Biopsy: epithelium (B); stroma (C); endothelium (D).
+A | Map of the cornea.
+B | Biopsy: epithelium.
+C | Biopsy: stroma.
+D | Biopsy: endothelium.
+? identifiers within a section
+
+Skull in dorsal (A) and ventral (B) views. fm, foramen; or, orbit; vo, vomer.
+A | Skull in dorsal views. fm, foramen; or, orbit; vo, vomer.
+B | Skull in ventral views. fm, foramen; or, orbit; vo, vomer.
+? identifier within its text; text after the last identifier of a sentence
+
+(A) Scan at two ages. Scale bar, 50 µm. (B) Flat mount. Scale bars, 50 µm in A and 100 µm in B.
+A | Scan at two ages. Scale bar, 50 µm. Scale bars, 50 µm in A and 100 µm in B.
+B | Flat mount. Scale bars, 50 µm in A and 100 µm in B.
+? sentences after the last panel's first
+
+(A) Fish. (B–D) Sections of (B) the lens, (C) the retina and (D) the iris. Lens fibres of one eye are short. (E) Map.
+A | Fish.
+B | Sections of the lens. Lens fibres of one eye are short.
+C | Sections of the retina. Lens fibres of one eye are short.
+D | Sections of the iris. Lens fibres of one eye are short.
+E | Map.
+? several panels in one sentence; series of identifiers begins again
+
+Retina at day 3. A—wild type; B—mutant (weak); C—mutant (strong).
+A | Retina at day 3. Wild type.
+B | Retina at day 3. Mutant (weak).
+C | Retina at day 3. Mutant (strong).
+? several panels in one sentence
+
+Cells were kept with A: saline, B: drug or C: both for a day.
+A | Cells were kept with saline for a day.
+B | Cells were kept with drug for a day.
+C | Cells were kept with both for a day.
+? end shared by several panels; list inside a sentence
+
+The sheath fully bent (left panel) and fully straight (right panel).
+left | The sheath fully bent.
+right | The sheath fully straight.
+? several identifiers after their text in one sentence; panels named by position
+
+Rod (A) and cone (B) of one mouse. (A) Seen at 20×. Bar, 5 µm. (B) Seen at 40×. Bar, 9 µm.
+A | Rod of one mouse. Seen at 20×. Bar, 5 µm.
+B | Cone of one mouse. Seen at 40×. Bar, 9 µm.
+? identifier within its text; identifiers named again; text after the last identifier of a sentence; sentences after the last panel's first
+
+(A) Rods are long. They are thin. (B) Cones are short. The scale bar in B is 9 µm.
+A | Rods are long. They are thin.
+B | Cones are short. The scale bar in B is 9 µm.
+? sentences after the last panel's first
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""

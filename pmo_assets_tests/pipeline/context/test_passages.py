@@ -15,6 +15,7 @@ from pmo_assets.pipeline.context.passages import (
     REACH,
     ROLES,
     Role,
+    Surroundings,
     candidates,
     chosen_of,
     goes_back,
@@ -24,10 +25,12 @@ from pmo_assets.pipeline.context.passages import (
     passage_features,
     passage_weights,
     role_probabilities,
+    say_little,
+    surroundings,
 )
 from pmo_assets.pipeline.context.subcaption_terms import is_foreign, subcaption_terms
 from pmo_assets.pipeline.context.terms import terms_of
-from pmo_assets.records.context import RunningParagraph, SectionClass
+from pmo_assets.records.context import PanelMention, RunningParagraph, SectionClass
 
 SUBCAPTION = "Duplex ultrasound of the fistula."
 FLOW = "A duplex ultrasound showed a fistula with increased flow."
@@ -51,12 +54,32 @@ def looked_at(*paragraphs: tuple[str, ...], mention: str = VELOCITY) -> list[str
     return [text.sentences[k].text for k in sorted(candidates(place(text, mention), text, ()))]
 
 
+def beside(
+    text: ArticleText,
+    *mentions: str,
+    others: tuple[str, ...] = (),
+    identifier: str | None = None,
+    subcaption: str = SUBCAPTION,
+) -> Surroundings:
+    """What the panel's passages are told by, spoken of by these sentences."""
+    found = [
+        PanelMention(identifier, item.paragraph, "case", None, item.start, item.end, item.text, "names figure", "text")
+        for item in text.sentences
+        if item.text in mentions
+    ]
+    return surroundings(subcaption, others, SUBCAPTION, found, text)
+
+
 def features(
-    *paragraphs: tuple[str, ...], sentence: str, mention: str = VELOCITY, others: tuple[str, ...] = ()
+    *paragraphs: tuple[str, ...],
+    sentence: str,
+    mention: str = VELOCITY,
+    others: tuple[str, ...] = (),
+    identifier: str | None = None,
 ) -> set[str]:
     text = text_of(*paragraphs)
     n, k = place(text, mention), place(text, sentence)
-    found = passage_features(n, k, subcaption_terms(SUBCAPTION, others), text, {(0, text.sentences[n].start)})
+    found = passage_features(n, k, beside(text, mention, others=others, identifier=identifier), text)
     assert found.keys() <= set(FEATURES)
     assert all(found.values())
     return set(found)
@@ -97,10 +120,75 @@ def test_neither_titles_nor_sentences_that_name_a_figure() -> None:
         ((VELOCITY, "It was."), "It was.", "says little"),
         ((NORMAL, VELOCITY), NORMAL, "in case"),
         ((VELOCITY, "We measured it."), "We measured it.", "of our work"),
+        ((FLOW, VELOCITY), FLOW, "the figure is named next"),
+        ((FLOW, VELOCITY), FLOW, "nothing was named last"),
+        ((VELOCITY, NORMAL), NORMAL, "the figure was named last"),
+        ((VELOCITY, NORMAL), NORMAL, "nothing is named next"),
+        ((VELOCITY, "These results are new."), "These results are new.", "concludes"),
+        (("We measured it.", VELOCITY), "We measured it.", "tells a method, before"),
+        ((VELOCITY, "We measured it."), "We measured it.", "tells a method, behind"),
+        ((VELOCITY, "Next, it closed.", NORMAL), NORMAL, "behind a turn"),
+        ((VELOCITY, "It fell by 12."), "It fell by 12.", "has a number"),
+        ((VELOCITY, NORMAL), NORMAL, "tells what was"),
+        ((FLOW, VELOCITY), FLOW, "opens its paragraph"),
+        ((VELOCITY, "It fell (data not shown)."), "It fell (data not shown).", "is not shown"),
+        ((FLOW, VELOCITY), FLOW, "share that is new"),
+        ((FLOW, VELOCITY), FLOW, "share of the mention's"),
+        ((FLOW, VELOCITY), FLOW, "share of the subcaption told"),
     ],
 )  # fmt: skip
 def test_what_is_seen_of_a_sentence(paragraph: tuple[str, ...], sentence: str, name: str) -> None:
     assert name in features(paragraph, sentence=sentence)
+
+
+@pytest.mark.parametrize("other", [SECOND, "Flow is listed in Table 2.", "It fell (unpublished data)."])
+def test_what_is_named_next_is_something_else(other: str) -> None:
+    assert {"the figure was named last"} == features((VELOCITY, NORMAL, other), sentence=NORMAL) & {
+        "the figure is named next",
+        "nothing is named next",
+        "the figure was named last",
+    }
+
+
+def test_a_mention_that_names_the_panel() -> None:
+    sides = {"before one that names the panel", "behind one that names the panel"}
+    paragraph = (FLOW, VELOCITY, NORMAL)
+    assert not features(paragraph, sentence=FLOW) & sides
+    assert features(paragraph, sentence=FLOW, identifier="A") & sides == {"before one that names the panel"}
+    assert features(paragraph, sentence=NORMAL, identifier="A") & sides == {"behind one that names the panel"}
+
+
+def test_names_that_the_panel_does_not_have() -> None:
+    mention = "The ABO1 group was faster (Figure 1)."
+    same, other = "The ABO1 group was old.", "The RET2 group was old."
+    assert "names others alone" in features((mention, other), sentence=other, mention=mention)
+    assert "names others alone" not in features((mention, same), sentence=same, mention=mention)
+    assert "names others alone" not in features((VELOCITY, other), sentence=other), "where the panel has no names"
+
+
+def test_nearer_to_another_caption() -> None:
+    parts = [RunningParagraph("case", None, f"{VELOCITY} {NORMAL} The chest was clear.")]
+    text = article_text(parts, [SUBCAPTION, "The chest, clear on radiography."])
+    chest, normal = place(text, "The chest was clear."), place(text, NORMAL)
+    panel = beside(text, VELOCITY)
+    assert "nearer to another caption" in passage_features(0, chest, panel, text)
+    assert "nearer to another caption" not in passage_features(0, normal, panel, text)
+
+
+def test_a_sentence_of_another_patient_ends_the_passage() -> None:
+    mention = "Flow in the fistula of patient 2 was increased (Figure 1)."
+    other, behind = "Duplex ultrasound of patient 3 showed a fistula.", "Duplex ultrasound showed a wide fistula."
+    sure: dict[Role, dict[str, float]] = {role: dict.fromkeys(FEATURES, 0.0) for role in ROLES}
+    sure["needed"]["always"] = 9.0
+
+    def taken(sentences: tuple[str, ...], subcaption: str = SUBCAPTION) -> list[str]:
+        text = text_of(sentences)
+        panel = beside(text, mention, subcaption=subcaption)
+        return [item.sentence.text for item in passage(place(text, mention), panel, text, weights=sure)]
+
+    assert taken((FLOW, mention, other, behind)) == [FLOW]
+    assert taken((mention, other), "Fistula of patients 1–3.") == [other]
+    assert taken((mention, behind)) == [behind]
 
 
 def test_what_is_seen_of_the_mention() -> None:
@@ -114,10 +202,9 @@ def test_what_is_seen_of_the_mention() -> None:
 def test_the_first_mention_and_later_ones() -> None:
     again = "The fistula of Figure 1 is rare."
     text = text_of((FLOW, VELOCITY), (again, NORMAL))
-    first, later = ((item.paragraph, item.start) for item in text.sentences if item.text in (VELOCITY, again))
-    terms = subcaption_terms(SUBCAPTION, ())
-    of_first = passage_features(place(text, VELOCITY), place(text, FLOW), terms, text, {first, later})
-    of_later = passage_features(place(text, again), place(text, NORMAL), terms, text, {first, later})
+    panel = beside(text, VELOCITY, again)
+    of_first = passage_features(place(text, VELOCITY), place(text, FLOW), panel, text)
+    of_later = passage_features(place(text, again), place(text, NORMAL), panel, text)
     assert "beside a later mention" not in of_first
     assert of_later["beside a later mention"] == 1
     assert of_first["many mentions"] == of_later["many mentions"] > 0
@@ -136,7 +223,7 @@ def test_the_package_takes_what_is_beside_a_finding_and_leaves_what_is_of_anothe
     other = "The lungs were listed in Table 2 [12]."
     text = text_of(*fillers, (FLOW, VELOCITY, NORMAL, SECOND, other), section="results")
     n = place(text, VELOCITY)
-    found = passage(n, subcaption_terms(SUBCAPTION, ()), text, {(9, text.sentences[n].start)})
+    found = passage(n, beside(text, VELOCITY), text)
     assert FLOW in [item.sentence.text for item in found]
     assert all(item.needed >= LEAST_ODDS * item.foreign for item in found)
     assert other not in [item.sentence.text for item in found]
@@ -200,6 +287,15 @@ def test_what_is_likelier_needed_is_taken_up_to_something_foreign(
     offsets: list[int], roles: list[dict[Role, float]], taken: list[int]
 ) -> None:
     assert chosen_of(offsets, roles) == taken
+
+
+def test_mentions_that_say_little() -> None:
+    result = f"{' '.join(f'word{n}' for n in range(30))} fell in all groups (Figure 1)."
+    pointing = f"The dependence of {' '.join(f'word{n}' for n in range(30))} is shown in Figure 1."
+    assert not say_little([result])
+    assert say_little([pointing])
+    assert not say_little([result, pointing])
+    assert say_little(["It fell in all groups (Figure 1)."])
 
 
 def test_higher_odds_take_less() -> None:

@@ -130,6 +130,25 @@ def test_a_sentence_about_the_figure_in_another_panels_words_where_the_text_tell
     assert sentences(summary(PANELS[1], text, [(about_a, None)])) == [about_a], "the text never tells them apart"
 
 
+def test_a_sentence_in_another_panels_words_is_told_where_there_is_no_other() -> None:
+    whole = "Vitreous traction was seen in all patients on OCT (Figure 1)."
+    paragraphs = [paragraph(whole, TRACTION)]
+    assert sentences(summary(PANELS[0], paragraphs, [(whole, None), (TRACTION, "B")])) == [whole]
+    paragraphs = [paragraph(whole, EXAMINATION, TRACTION)]
+    told = [(whole, None), (EXAMINATION, "A"), (TRACTION, "B")]
+    assert whole not in sentences(summary(PANELS[0], paragraphs, told))
+
+
+def test_a_sentence_of_another_eye_or_patient_is_not_told() -> None:
+    fellow = "The left eye had no macular hole on fundus photography (Figure 1)."
+    paragraphs = [paragraph(WHOLE, fellow)]
+    assert sentences(summary(PANELS[0], paragraphs, [(WHOLE, None), (fellow, None)])) == [WHOLE]
+    second = panel_words([("A", "Macular hole of patient 2."), ("B", "Macular hole of patient 3.")])
+    two, three = (f"Patient {n} had a hole of the macula in one eye (Figure 1)." for n in (2, 3))
+    paragraphs = [paragraph(two, three)]
+    assert sentences(summary(second[0], paragraphs, [(two, None), (three, None)])) == [two]
+
+
 def test_a_sentence_that_goes_back_to_the_one_before_brings_it_along() -> None:
     goes_back = "It was largest in the fundus photograph of the first visit (Figure 1A)."
     text = [paragraph("A round defect was seen at the fovea.", goes_back)]
