@@ -11,7 +11,7 @@ on the left one and lines, dashed or not, from its corners to those of the right
 one not; live as the PDF tells it, and flat. Rules were made with seed 1 of `validation`; `test` is held out.
 
 `--sources` only counts the pictures of all data sets, as they are, at 250 and 450 pixels, that are called marked: none
-is, but those of `octdl_sample` that have outlines in them.
+is. (Scans of `octdl_sample` have outlines in them, which the pool paints over.)
 """
 
 from __future__ import annotations

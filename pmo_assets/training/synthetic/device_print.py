@@ -26,7 +26,7 @@ STRUCTURES: Final = (
 def draw_device_print(rng: Rng, pixels: Pixels) -> None:
     """Print ink of devices and authors that points at nothing: scale bars, names, dates, frames."""
     kinds = ("scale", "words", "date", "side", "ruler", "crosshair", "inside", "form", "frame", "grid", "bar", "trace")
-    odds = (0.28, 0.15, 0.08, 0.08, 0.05, 0.03, 0.15, 0.06, 0.04, 0.03, 0.03, 0.02)
+    odds = (0.24, 0.13, 0.08, 0.08, 0.05, 0.10, 0.14, 0.06, 0.04, 0.03, 0.03, 0.02)
     for _ in range(int(rng.integers(1, 3))):
         kind = str(rng.choice(kinds, p=odds))
         if kind in _WHOLE:
@@ -121,15 +121,17 @@ def _draw_ruler(rng: Rng, pixels: Pixels) -> None:
 
 
 def _draw_crosshair(rng: Rng, pixels: Pixels) -> None:
-    """Draw the lines that show where a scan was taken: right across, without any head."""
+    """Draw lines that show where scans were taken: right across, without any head, in a device's colours or others."""
     height, width = pixels.shape[:2]
     colour: Colour = ((0, 255, 0), (255, 60, 60), (255, 255, 0), (90, 160, 255))[int(rng.integers(4))]
+    colour, line = any_colour(rng) if rng.random() < 0.5 else colour, 1 if rng.random() < 0.8 else 2
     if rng.random() < 0.7:
-        y = int(rng.uniform(0.2, 0.8) * height)
-        cv2.line(pixels, (0, y), (width - 1, y), colour, 1)
+        for _ in range(1 if rng.random() < 0.7 else 2):
+            y = int(rng.uniform(0.1, 0.9) * height)
+            cv2.line(pixels, (0, y), (width - 1, y), colour, line)
     if rng.random() < 0.5:
-        x = int(rng.uniform(0.2, 0.8) * width)
-        cv2.line(pixels, (x, 0), (x, height - 1), colour, 1)
+        x = int(rng.uniform(0.1, 0.9) * width)
+        cv2.line(pixels, (x, 0), (x, height - 1), colour, line)
 
 
 def _draw_frame(rng: Rng, pixels: Pixels) -> None:
