@@ -102,6 +102,7 @@ class Summarised:
 
     def why_missing(self, places: Iterable[tuple[int, int]]) -> str:
         """Say why none of the sentences at `places` is in the summary."""
+        places = set(places)
         spoken_of = {(item.paragraph, item.start) for item in self.mentions}
         if not spoken_of.isdisjoint(places):
             return "mention left out"
