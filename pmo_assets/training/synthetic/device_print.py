@@ -1,4 +1,4 @@
-"""Ink of devices and authors that points at nothing: scale bars, device print, names of structures, frames; reflexes.
+"""Ink of devices and authors that points at nothing: scale bars, print, frames, ends of call-out lines; reflexes.
 
 No marks, by the annotation guide, though they look like some: pictures have them so that a classifier learns the
 difference. Marks themselves are drawn by `drawn_marks`.
@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from pmo_assets.samples.drawing import Colour, Pixels, Rng, print_text
-from pmo_assets.training.synthetic.drawn_marks import any_colour, trace_curve
+from pmo_assets.training.synthetic.drawn_marks import DASHES, any_colour, trace_curve
 
 STRUCTURES: Final = (
     "LV", "RV", "Ao", "PA", "Cx", "LAD", "RCA", "NFL", "GCL", "INL", "ONL", "RPE", "OD", "OS", "M", "N", "T", "1", "2",
@@ -212,6 +212,38 @@ def draw_times(rng: Rng, pixels: Pixels) -> None:
         if ground.size and float(np.abs(ground.mean(axis=0) - np.asarray(colour)).max()) < LEGIBLE:
             colour = _ink(rng, ground)
         print_text(pixels, x, y, text, face, size, colour)
+
+
+DEEP: Final = 0.03
+"""How far lines from elsewhere reach into a picture at most, as a part of its side (the root of its area)."""
+
+
+def draw_line_ends(rng: Rng, pixels: Pixels) -> None:
+    """Draw one or two lines that come from another picture and stop at a corner, seldom elsewhere at an edge.
+
+    They are straight, of one to four pixels, solid or dashed, in any colour; half of them only touch the edge. What
+    is seen of them lies within `DEEP` of it, and the width of a line.
+    """
+    height, width = pixels.shape[:2]
+    side = float(np.sqrt(height * width))
+    # (along, beside): away from the edge that the lines come over, and along it.
+    edge = ("left", "top", "right", "bottom")[int(rng.integers(4))]
+    beside = (height if edge in ("left", "right") else width) - 1
+    line, colour = int(rng.choice([1, 2, 3, 4], p=[0.4, 0.3, 0.2, 0.1])), any_colour(rng)
+    if rng.random() < 0.4:
+        colour = (int(rng.integers(256)), int(rng.integers(256)), int(rng.integers(256)))
+    dashed = DASHES[int(rng.integers(len(DASHES)))] if rng.random() < 0.55 else None
+    deep = 0.0 if rng.random() < 0.5 else side * rng.uniform(0.0, DEEP)
+    corners, far = rng.random() < 0.85, side * rng.uniform(0.1, 0.8)
+    for first in (True, False) if rng.random() < 0.7 else (bool(rng.random() < 0.5),):
+        end = (deep if first else beside - deep) if corners else rng.uniform(0.1, 0.9) * beside
+        # Call-outs widen: lines begin nearer to each other than they end.
+        begin = end + (1 if first else -1) * rng.uniform(0.0, 1.5) * (far + deep)
+        along, across = np.asarray([deep, -far]), np.asarray([end, begin])
+        x, y = (along, across) if edge in ("left", "right") else (across, along)
+        x = width - 1 - x if edge == "right" else x
+        y = height - 1 - y if edge == "bottom" else y
+        trace_curve(pixels, np.stack([x, y], axis=1), colour, line, dashed)
 
 
 def draw_reflexes(rng: Rng, pixels: Pixels) -> None:

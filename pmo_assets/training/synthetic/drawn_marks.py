@@ -47,6 +47,9 @@ DASHES: Final = ((3.0, 1.0), (4.0, 3.0), (8.0, 3.0), (4.0, 4.0), (2.0, 2.0), (1.
 LEAST_DASH: Final = 2.0
 """Pixels of a dash, and of a gap, at least: what is shorter is a grey line."""
 
+FINE: Final = 0.5
+"""Part of thin dashed marks whose lines are one pixel wide, whatever the picture's size."""
+
 SHIFT: Final = 3
 """Bits of a pixel's fraction in the coordinates that OpenCV draws with."""
 
@@ -129,9 +132,11 @@ def _trace(pixels: Pixels, points: np.ndarray, stroke: Stroke, *, closed: bool) 
         cv2.polylines(pixels, [_fixed(piece).reshape(-1, 1, 2)], False, stroke.colour, stroke.line, cv2.LINE_AA, SHIFT)
 
 
-def trace_curve(pixels: Pixels, points: np.ndarray, colour: Colour) -> None:
-    """Draw a thin curve through points (n, 2), in place."""
-    _trace(pixels, points, Stroke((0.0, 0.0), 1.0, 1, colour), closed=False)
+def trace_curve(
+    pixels: Pixels, points: np.ndarray, colour: Colour, line: int = 1, dashed: tuple[float, float] | None = None
+) -> None:
+    """Draw a curve of `line` pixels, perhaps with one of `DASHES`, through points (n, 2), in place."""
+    _trace(pixels, points, Stroke((0.0, 0.0), 1.0, line, colour, dashed), closed=False)
 
 
 def _turned(shape: np.ndarray, angle: float, place: tuple[float, float]) -> np.ndarray:
@@ -185,6 +190,19 @@ def _draw_thin_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
             whole = Stroke(stroke.place, stroke.size, width, stroke.colour)
             _trace(pixels, np.asarray([wings[0], point, wings[1]]), whole, closed=False)
     return _marks_of(pixels, "arrow", np.asarray(ink), width, stroke.colour, tip if len(ends) == 1 else None)
+
+
+def _draw_open_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
+    """Draw an arrow whose head is two lines as thin as its body, up to a right angle and more between them."""
+    angle, length, tip = _angle(rng), stroke.size * rng.uniform(0.8, 1.8), np.asarray(stroke.place)
+    end = tip + length * np.asarray([np.cos(angle), np.sin(angle)])
+    width = max(1, min(3, round(length * rng.uniform(0.02, 0.08))))
+    head, opening = max(4.0 * width, length * rng.uniform(0.2, 0.55)), rng.uniform(0.35, 0.85)
+    wings = [tip + head * np.asarray([np.cos(angle + s * opening), np.sin(angle + s * opening)]) for s in (-1, 1)]
+    whole = Stroke(stroke.place, stroke.size, width, stroke.colour)
+    _trace(pixels, np.stack([tip, end]), whole, closed=False)
+    _trace(pixels, np.asarray([wings[0], tip, wings[1]]), whole, closed=False)
+    return _marks_of(pixels, "arrow", np.asarray([tip, end, *wings]), width, stroke.colour, tip)
 
 
 def _draw_any_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
@@ -400,11 +418,13 @@ MARK_KINDS: tuple[tuple[str, Callable[[Rng, Pixels, Stroke], Drawn], float], ...
     ("box", _draw_box, 0.11), ("asterisk", _draw_asterisk, 0.07), ("caliper", _draw_caliper, 0.035),
     ("outline", _draw_outline, 0.055), ("leader", _draw_leader, 0.03), ("brace", _draw_brace, 0.01),
     ("layers", _draw_layers, 0.025), ("highlight", _draw_highlight, 0.015), ("stroke", _draw_stroke, 0.015),
+    ("open arrow", _draw_open_arrow, 0.0),
 )  # fmt: skip
-"""Kinds of marks: name, function that draws one, share."""
+"""Kinds of marks: name, function that draws one, share; none where only those draw it who ask for it."""
 
-_LARGE: Final = {"circle": 0.05, "box": 0.05, "outline": 0.07, "highlight": 0.05, "brace": 0.06, "layers": 0.1}
-"""Least size of kinds that surround what they point at."""
+_LARGE: Final = {"circle": 0.05, "box": 0.05, "outline": 0.07, "highlight": 0.05, "brace": 0.06, "layers": 0.1,
+                 "open arrow": 0.05}  # fmt: skip
+"""Least size of kinds that surround what they point at, or of which nothing is left where they are small."""
 
 
 def draw_marks(
@@ -428,7 +448,9 @@ def draw_marks(
         smallest = max(least, _LARGE.get(name, 0.0))
         size = max(LEAST_SIZE, side * float(np.exp(rng.uniform(np.log(smallest), np.log(max(SIZES[1], smallest))))))
         line = max(1, round(min(side * rng.uniform(0.002, 0.005 if thin else 0.014), size / 3)))
-        dashed = DASHES[int(rng.integers(len(DASHES)))] if rng.random() < (0.45 if thin else 0.25) else None
+        dashed = DASHES[int(rng.integers(len(DASHES)))] if rng.random() < (0.55 if thin else 0.25) else None
+        if thin and dashed is not None and rng.random() < FINE:
+            line = 1
         count = int(rng.choice([1, 2, 3, 4, 5], p=[0.5, 0.25, 0.12, 0.08, 0.05]))
         for _ in range(1 if name == "layers" else count):
             place = (float(rng.uniform(0.07, 0.93) * width), float(rng.uniform(0.07, 0.93) * height))

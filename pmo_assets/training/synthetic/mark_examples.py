@@ -12,7 +12,7 @@ import numpy as np
 from pmo_assets.records.geometry import covered_fraction
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.samples.drawing import Colour, Pixels, grey_of, print_text
-from pmo_assets.training.synthetic.device_print import draw_device_print, draw_reflexes, draw_times
+from pmo_assets.training.synthetic.device_print import draw_device_print, draw_line_ends, draw_reflexes, draw_times
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
 from pmo_assets.training.synthetic.drawn_marks import MARK_KINDS, SEEN_PIXELS, DrawnMark, draw_marks
 from pmo_assets.training.synthetic.filled_pictures import heat_map, segmentation, spots
@@ -35,8 +35,15 @@ THIN = 0.3
 OUTLINES = tuple(float(name in ("circle", "box", "outline")) for name, _, _ in MARK_KINDS)
 """Odds of the kinds of marks (`MARK_KINDS`) among thin outlines."""
 
-REFLEXES, TIMED = 0.3, 0.25
-"""Part of the pictures of the pool that have reflexes of light, and part of all that have numbers or times."""
+OPEN = 0.06
+"""Part of the marked pictures whose marks are arrows with an open head."""
+
+OPEN_ARROWS = tuple(float(name == "open arrow") for name, _, _ in MARK_KINDS)
+"""Odds of the kinds of marks among these."""
+
+REFLEXES, TIMED, REACHED = 0.3, 0.25, 0.14
+"""Part of the pictures of the pool that have reflexes of light, and parts of all that have numbers or times, and into
+which lines from elsewhere reach."""
 
 LEFT = 24
 """Levels that must be left of marks after the wear of the picture, in at least `SEEN_PIXELS` pixels: else it is
@@ -57,15 +64,16 @@ def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
     """
 
     def draw(rng: np.random.Generator, pixels: Pixels) -> list[DrawnMark]:
-        thin = rng.random() < THIN
-        return draw_marks(rng, pixels, odds=OUTLINES if thin else (), thin=thin)
+        look = rng.random()
+        thin = look < THIN
+        return draw_marks(rng, pixels, odds=OUTLINES if thin else OPEN_ARROWS if look < THIN + OPEN else (), thin=thin)
 
     pixels, _, change, _ = _example(seed, pool, draw, 0.57)
     marked = int((change >= LEFT).sum()) >= SEEN_PIXELS
     return pixels, marked, change if marked else np.zeros_like(change)
 
 
-EVEN_ODDS = (3, 3, 2, 2, 2.5, 1.5, 1.5, 1, 1, 0.8, 0.7, 1.5)
+EVEN_ODDS = (3, 3, 2, 2, 2.5, 1.5, 1.5, 1, 1, 0.8, 0.7, 1.5, 0)
 """Odds of the kinds of marks when a detector learns to tell them apart: rare kinds more often than authors use them."""
 
 MARKED, SECOND = 0.72, 0.5
@@ -129,6 +137,9 @@ def _example(
         draw_reflexes(own, pixels)
     if own.random() < TIMED:
         draw_times(own, pixels)
+    reached, on_top = own.random() < REACHED, own.random() < 0.5
+    if reached and not on_top:
+        draw_line_ends(own, pixels)
     crisp = marked and rng.random() < CRISP
     if crisp:
         pixels = worn(rng, pixels)
@@ -140,6 +151,8 @@ def _example(
         before = worn(copy.deepcopy(rng), before) if marked else before
         pixels = worn(rng, pixels)
     change = np.asarray(cv2.absdiff(pixels, before).max(axis=2) * drawn_on, dtype=np.uint8)
+    if reached and on_top:  # a page's lines over an embedded picture, whose wear they do not share
+        draw_line_ends(own, pixels)
     return pixels, marked, change, marks
 
 

@@ -88,6 +88,18 @@ def test_marks_that_wear_took_away_do_not_count(monkeypatch: pytest.MonkeyPatch)
     assert sum(marked for _, marked, _ in after) < sum(before)
 
 
+def test_lines_from_elsewhere_do_not_make_a_picture_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = small_pool()
+    monkeypatch.setattr("pmo_assets.training.synthetic.mark_examples.REACHED", 0.0)
+    without = [mark_example(seed, pool) for seed in range(16)]
+    monkeypatch.setattr("pmo_assets.training.synthetic.mark_examples.REACHED", 1.0)
+    reached = [mark_example(seed, pool) for seed in range(16)]
+    assert [marked for _, marked, _ in reached] == [marked for _, marked, _ in without]
+    assert sum((one != other).any() for (one, _, _), (other, _, _) in zip(without, reached, strict=True)) >= 12
+    for _, marked, change in reached:
+        assert bool(change.any()) == marked
+
+
 def test_coloured_outlines_on_grey_pictures_are_painted_over() -> None:
     rng = np.random.default_rng(3)
     grey = cv2.GaussianBlur(rng.normal(100, 60, (120, 160)).astype(np.float32), (0, 0), 4).clip(0, 255)
