@@ -223,14 +223,19 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert (tmp_path / "model" / "open_clip_model.safetensors").exists()
 
 
-def test_runs_of_two_seeds_start_alike_where_the_recipe_says_so(
-    tiny_encoder: Path, examples: tuple[Examples, Examples], tmp_path: Path
-) -> None:
+def bodies_after_heads(tmp_path: Path) -> dict[str, str]:
+    """Return changes of a recipe: bodies of random weights, taught after their heads, in three steps."""
     bert = write_tiny_bert(tmp_path / "bert")
-    changes = {
+    return {
         "name": f'"test_efficientnet + {bert.as_posix()}"', "more": "pretrained = false\nimage_size = 64",
         "trained_text_blocks": "0", "heads_first": "0.34", "steps": "3", "evaluate_every": "3",
     }  # fmt: skip
+
+
+def test_runs_of_two_seeds_start_alike_where_the_recipe_says_so(
+    tiny_encoder: Path, examples: tuple[Examples, Examples], tmp_path: Path
+) -> None:
+    changes = bodies_after_heads(tmp_path)
     (tmp_path / "given.toml").write_text(recipe_toml(tiny_encoder, **changes))
     bodies = {}
     for seed, weights in ((0, 5), (1, 5), (1, None)):
@@ -249,11 +254,7 @@ def test_runs_of_two_seeds_start_alike_where_the_recipe_says_so(
 def test_bodies_wait_for_their_heads_and_what_is_kept_lies_between(
     tiny_encoder: Path, examples: tuple[Examples, Examples], tmp_path: Path
 ) -> None:
-    bert = write_tiny_bert(tmp_path / "bert")
-    changes = {
-        "name": f'"test_efficientnet + {bert.as_posix()}"', "more": "pretrained = false\nimage_size = 64",
-        "trained_text_blocks": "0", "heads_first": "0.34", "steps": "3", "evaluate_every": "3",
-    }  # fmt: skip
+    changes = bodies_after_heads(tmp_path)
     (tmp_path / "given.toml").write_text(recipe_toml(tiny_encoder, **changes))
     torch.manual_seed(0)
     untaught = build_encoder(read_recipe(str(tmp_path / "given.toml")).encoder).model.state_dict()
