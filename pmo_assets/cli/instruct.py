@@ -77,7 +77,7 @@ def show(
     if page is not None:
         from pmo_assets.viewing.instruction_page import instruction_page
 
-        panels = pictures_of_lecture(tables, lecture) if lecture else panels_of_case(tables, found)
+        panels = pictures_of_lecture(tables, case) if lecture else panels_of_case(tables, found)
         write_text(page, instruction_page(f"Instructions of {case}", panels))
         console.print(str(page), highlight=False, markup=False, soft_wrap=True)
         return

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
     from pmo_assets.storage.tables import Tables
     from pmo_assets.viewing.instruction_page import InstructedPanel
 
@@ -15,6 +17,20 @@ Rows = list[dict[str, Any]]
 _TABLES: Final = ("video_cues", "video_instructions")
 
 _SCORES: Final = ("quality", "difficulty", "relevance", "is_kept")
+
+
+def batch_of_lecture(tables: Tables, case: str) -> str | None:
+    """Return the newest batch that has cues of a lecture, or of a picture of one (video_id or pair_id)."""
+    return next(
+        (batch for batch in reversed(tables.batches(_TABLES[0])) if _own(tables, _TABLES[0], batch, case).height), None
+    )
+
+
+def _own(tables: Tables, table: str, batch: str, case: str) -> pl.DataFrame:
+    import polars as pl
+
+    wanted = pl.col("video_id").cast(pl.String) == case if case.isdecimal() else pl.col("pair_id") == case
+    return tables.read(table, batch).filter(wanted)
 
 
 def rows_of_lecture(tables: Tables, case: str) -> dict[str, Rows]:
@@ -27,16 +43,11 @@ def rows_of_lecture(tables: Tables, case: str) -> dict[str, Rows]:
     Returns:
         Rows of `video_cues` and `video_instructions`; none where no batch has the case.
     """
-    import polars as pl
-
-    wanted = pl.col("video_id") == int(case) if case.isdecimal() else pl.col("pair_id") == case
-    made = set(tables.batches(_TABLES[1]))
-    for batch in reversed(tables.batches(_TABLES[0])):
-        found = tables.read(_TABLES[0], batch).filter(wanted)
-        if not found.is_empty():
-            asked = tables.read(_TABLES[1], batch).filter(wanted).to_dicts() if batch in made else []
-            return {_TABLES[0]: found.to_dicts(), _TABLES[1]: asked}
-    return {name: [] for name in _TABLES}
+    batch = batch_of_lecture(tables, case)
+    return {
+        name: [] if batch is None or batch not in tables.batches(name) else _own(tables, name, batch, case).to_dicts()
+        for name in _TABLES
+    }
 
 
 def like_panels(found: Mapping[str, Rows]) -> dict[str, Rows]:
@@ -60,12 +71,12 @@ def like_panels(found: Mapping[str, Rows]) -> dict[str, Rows]:
     }  # fmt: skip
 
 
-def pictures_of_lecture(tables: Tables, found: Mapping[str, Rows]) -> list[InstructedPanel]:
+def pictures_of_lecture(tables: Tables, case: str) -> list[InstructedPanel]:
     """Return a lecture's pictures with their transcripts, for the page of a case.
 
     Args:
         tables: below the data root.
-        found: from `rows_of_lecture`, with cues.
+        case: a pair_id, or a video_id, of which a batch has cues.
     """
     import polars as pl
 
@@ -74,13 +85,11 @@ def pictures_of_lecture(tables: Tables, found: Mapping[str, Rows]) -> list[Instr
     from pmo_assets.storage.pixels import ParquetPixels
     from pmo_assets.viewing.instruction_page import InstructedPanel, ShownInstruction
 
+    batch, found = batch_of_lecture(tables, case), rows_of_lecture(tables, case)
+    if batch is None:
+        return []
     (video,) = {row["video_id"] for row in found["video_cues"]}
     episodes = {row["pair_id"]: row["episode"] for row in found["video_cues"]}
-    batch = next(
-        batch
-        for batch in reversed(tables.batches("video_cues"))
-        if episodes.keys() <= set(tables.read("video_cues", batch, ["pair_id"])["pair_id"])
-    )
     pairs = tables.read("video_pairs", batch).filter(pl.col("video_id") == video)
     texts = dict(pairs.select("episode", "text").iter_rows())
     pictures = ParquetPixels(tables.data_root, KEYFRAMES, batch).read(video)

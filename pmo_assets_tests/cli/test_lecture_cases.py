@@ -54,7 +54,9 @@ def test_a_lecture_is_found_by_its_number_and_by_its_picture(kept: Tables) -> No
     (name,) = {row["pair_id"] for row in found["video_cues"]}
     assert rows_of_lecture(kept, name) == found
     assert {row["pair_id"] for row in found["video_instructions"]} == {name}
-    assert rows_of_lecture(kept, "8") == {"video_cues": [], "video_instructions": []}
+    for other in ("8", "9" * 30, "no such picture"):
+        assert rows_of_lecture(kept, other) == {"video_cues": [], "video_instructions": []}
+        assert pictures_of_lecture(kept, other) == []
 
 
 def test_a_picture_is_shown_with_cues_scores_questions_and_verdicts(kept: Tables) -> None:
@@ -67,7 +69,7 @@ def test_a_picture_is_shown_with_cues_scores_questions_and_verdicts(kept: Tables
 
 
 def test_the_page_shows_the_picture_and_marks_words_of_the_transcript(kept: Tables) -> None:
-    (shown,) = pictures_of_lecture(kept, rows_of_lecture(kept, "7"))
+    (shown,) = pictures_of_lecture(kept, "7")
     page = instruction_page("Instructions of 7", [shown])
     assert "data:image/png;base64," in page
     assert "<i>transcript</i>" in page

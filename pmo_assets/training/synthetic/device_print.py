@@ -189,7 +189,7 @@ TIMES: Final = (
 LEGIBLE: Final = 140
 """Levels by which print differs from its ground at least, in one channel."""
 
-LEAST_PRINT: Final = 9
+LEAST_PRINT: Final = 10
 """Font size, in pixels, below which antialiasing leaves nothing to read."""
 
 

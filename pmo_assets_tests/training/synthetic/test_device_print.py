@@ -31,8 +31,7 @@ def test_a_reflex_only_brightens_or_tints_and_covers_little(seed: int, level: in
 def test_numbers_stand_out_from_their_ground(seed: int, level: int) -> None:
     picture = np.full((160, 200, 3), level, np.uint8)
     draw_times(np.random.default_rng(seed), picture)
-    # The smallest print, "0.8" upon middle grey, has six such pixels.
-    assert (np.abs(picture.astype(int) - level).max(axis=2) >= 60).sum() >= 4
+    assert (np.abs(picture.astype(int) - level).max(axis=2) >= 60).sum() >= 10
 
 
 @examples(60)
@@ -71,12 +70,13 @@ def test_open_arrows_are_lines_alone_with_their_tip_in_the_ink(seed: int, level:
     marks = draw_marks(np.random.default_rng(seed), picture, odds=OPEN_ARROWS)
     change = np.abs(picture.astype(int) - level).max(axis=2)
     assert {mark.kind for mark in marks} == {"arrow"}
-    assert all(mark.tip is not None for mark in marks)
-    if len(marks) == 1 and marks[0].tip is not None:  # a second one's tip may lie on the first one's ink
-        x, y = (int(v) for v in marks[0].tip)
-        assert change[max(0, y - 1) : y + 2, max(0, x - 1) : x + 2].max() >= 40
-    # The body and both sides of the head, each hardly longer than half a circumference, of three pixels and soft edges:
-    # of 12,000 pictures none has more than 1.6 times five pixels for one of it.
+    for mark in marks:
+        assert mark.tip is not None
+        x, y = int(mark.tip[0]), int(mark.tip[1])
+        # A tip that lies on another arrow is of another colour than that one, whose ink is beside it.
+        assert change[max(0, y - 2) : y + 3, max(0, x - 2) : x + 3].max() >= 40
+    # A body and two sides of a head of at most 0.55 of it, three pixels wide with soft edges; two sides of a box
+    # are together no shorter than the body.
     assert (change >= 40).sum() <= sum(5 * 2 * (m.box[2] - m.box[0] + m.box[3] - m.box[1]) for m in marks)
 
 
